@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/status.hpp"
+
+#include <fmt/format.h>
+
+namespace ferry {
+
+const char* code_phrase(Code code) {
+  switch (code) {
+    case Code::ok:
+      return "ok";
+    case Code::invalid_argument:
+      return "invalid argument";
+    case Code::out_of_memory:
+      return "out of memory";
+    case Code::not_initialized:
+      return "not initialised";
+    case Code::no_device:
+      return "no such device";
+    case Code::not_supported:
+      return "not supported";
+    case Code::not_ready:
+      return "not ready";
+    case Code::not_owned:
+      return "pointer not owned by this pool";
+    case Code::already_freed:
+      return "pointer already freed";
+    case Code::capture_active:
+      return "illegal while a stream captures";
+    case Code::device_lost:
+      return "device lost";
+    case Code::io_error:
+      return "input/output error";
+    case Code::malformed_input:
+      return "malformed input";
+    case Code::internal:
+      return "internal error";
+  }
+  return "unknown";
+}
+
+std::string Status::describe() const {
+  switch (domain_) {
+    case Domain::cuda:
+      return fmt::format("{} ({}: CUDA error {})", code_phrase(code_), site_, native_);
+    case Domain::system:
+      return fmt::format("{} ({}: errno {})", code_phrase(code_), site_, native_);
+    case Domain::ferry:
+      break;
+  }
+  return *site_ == '\0' ? code_phrase(code_) : fmt::format("{} ({})", code_phrase(code_), site_);
+}
+
+}  // namespace ferry

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/status.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <set>
+#include <string>
+
+namespace ferry {
+namespace {
+
+TEST(Status, DefaultIsSuccess) {
+  const Status status;
+  EXPECT_TRUE(status.ok());
+  EXPECT_TRUE(static_cast<bool>(status));
+  EXPECT_EQ(status.code(), Code::ok);
+  EXPECT_EQ(status.describe(), "ok");
+}
+
+TEST(Status, DescribeNamesMeaningOriginAndCall) {
+  EXPECT_EQ(Status(Code::out_of_memory, Domain::cuda, 2, "cuMemCreate").describe(),
+            "out of memory (cuMemCreate: CUDA error 2)");
+  EXPECT_EQ(Status(Code::io_error, Domain::system, 5, "pwrite").describe(),
+            "input/output error (pwrite: errno 5)");
+  EXPECT_EQ(Status(Code::not_owned, "DevicePool::free").describe(),
+            "pointer not owned by this pool (DevicePool::free)");
+  EXPECT_EQ(Status(Code::not_ready, "").describe(), "not ready");
+}
+
+TEST(Status, EveryCodeHasAPhraseOfItsOwn) {
+  std::set<std::string> phrases;
+  const auto count = static_cast<std::size_t>(Code::internal) + 1;
+  for (std::size_t i = 0; i < count; ++i) phrases.insert(code_phrase(static_cast<Code>(i)));
+  EXPECT_EQ(phrases.size(), count);
+  EXPECT_FALSE(phrases.contains("unknown"));
+}
+
+TEST(Result, HoldsAValueOrAnError) {
+  const Result<int> good = 7;
+  ASSERT_TRUE(good.ok());
+  EXPECT_EQ(*good, 7);
+  const Result<int> bad = Status(Code::no_device, "here");
+  ASSERT_FALSE(bad.ok());
+  EXPECT_EQ(bad.error().code(), Code::no_device);
+}
+
+TEST(Result, MovesWhatCannotBeCopied) {
+  Result<std::unique_ptr<int>> result = std::make_unique<int>(3);
+  const std::unique_ptr<int> taken = *std::move(result);
+  EXPECT_EQ(*taken, 3);
+}
+
+Status stops_early(const Status& first, bool& reached) {
+  FERRY_TRY(first);
+  reached = true;
+  return Status(Code::not_ready, "end");
+}
+
+TEST(Try, ReturnsFailuresAndPassesSuccess) {
+  bool reached = false;
+  EXPECT_EQ(stops_early(Status(Code::internal, "x"), reached).code(), Code::internal);
+  EXPECT_FALSE(reached);
+  EXPECT_EQ(stops_early(Status(), reached).code(), Code::not_ready);
+  EXPECT_TRUE(reached);
+}
+
+}  // namespace
+}  // namespace ferry
