@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Controls of the driver stand-in, for tests. They are exported by the stand-in's libcuda.so.1 only:
+ * find them with dlsym (or ferry's Driver::find_symbol) on the loaded library. A real driver has none.
+ *
+ * The same settings can be given in the environment when the library loads:
+ *   FERRY_SIM="devices=2;capacity=24GiB;data=none;schedule=random;seed=7;fault=cuMemCreate@3:2"
+ * A setting that cannot be understood makes cuInit fail and prints the offending part.
+ *
+ * Functions that return int: 0 on success, -1 for a bad argument.
+ */
+#ifndef FERRY_SIM_H
+#define FERRY_SIM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Applies settings in the syntax of FERRY_SIM. Schedule, seed and faults act at once, and the random
+ * sequence starts anew; devices, capacity and data can only change before cuInit or right after
+ * ferry_sim_reset (-1 otherwise). A fault's result may be a number or a name of cuda.h. */
+typedef int (*ferry_sim_configure_fn)(const char* settings);
+
+/* Forgets everything (contexts, memory, streams, faults, counts) and starts anew with `settings` over the
+ * defaults; FERRY_SIM no longer counts. A process that had called cuInit need not call it again. Queued
+ * work does not run. Requires: no other thread is inside the library. */
+typedef int (*ferry_sim_reset_fn)(const char* settings);
+
+/* The nth call from now on (1 = the next) of the named function fails with `result`, a CUresult. */
+typedef int (*ferry_sim_fail_nth_fn)(const char* function, uint64_t nth, int result);
+
+/* How often the named function has been called since the last reset (base name: "cuMemCreate"). */
+typedef uint64_t (*ferry_sim_calls_fn)(const char* function);
+
+/* Physical device memory in use on a device, in bytes. */
+typedef uint64_t (*ferry_sim_memory_in_use_fn)(int device);
+
+/* Runs queued work of all streams to the end, whatever the schedule. */
+typedef void (*ferry_sim_drain_fn)(void);
+
+/* Copies device memory to the host at once, without order or timing: what a debugger would see.
+ * -1 where the range is not mapped. Works before queued writes have run. */
+typedef int (*ferry_sim_peek_fn)(uint64_t address, void* out, size_t bytes);
+
+#define FERRY_SIM_CONFIGURE "ferry_sim_configure"
+#define FERRY_SIM_RESET "ferry_sim_reset"
+#define FERRY_SIM_FAIL_NTH "ferry_sim_fail_nth"
+#define FERRY_SIM_CALLS "ferry_sim_calls"
+#define FERRY_SIM_MEMORY_IN_USE "ferry_sim_memory_in_use"
+#define FERRY_SIM_DRAIN "ferry_sim_drain"
+#define FERRY_SIM_PEEK "ferry_sim_peek"
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* FERRY_SIM_H */

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a user may choose about the simulated machine, and the reader of the FERRY_SIM syntax:
+//   "devices=2;capacity=24GiB;data=none;schedule=random;seed=7;fault=cuMemCreate@3:2"
+// Pure data; knows nothing of the machine it configures.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes.hpp"
+#include "base/status.hpp"
+
+namespace ferry::sim {
+
+enum class Schedule : std::uint8_t {
+  eager,   // queued work runs as soon as its dependencies allow
+  lazy,    // queued work runs only when something waits for it
+  random,  // at each call a random number of ready operations run, in an order drawn from the seed
+};
+
+// The nth call (1 = the next) of a function fails with `result`, a CUresult.
+struct FaultRule {
+  std::string function;
+  std::uint64_t nth = 1;
+  int result = 0;
+};
+
+inline constexpr int kMaxDevices = 16;
+
+struct Settings {
+  int devices = 1;
+  Bytes capacity{std::uint64_t{1} << 40};  // bytes obtainable on each device
+  bool with_data = true;                   // false: copies check and count, but move no bytes
+  Schedule schedule = Schedule::eager;
+  std::uint64_t seed = 0;
+  std::vector<FaultRule> faults;
+};
+
+// Applies `text` over `base`. Empty parts are ignored. The error names the part that was not
+// understood and what would have been valid.
+[[nodiscard]] Result<Settings, std::string> apply_settings(const Settings& base,
+                                                           std::string_view text);
+
+}  // namespace ferry::sim

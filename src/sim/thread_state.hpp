@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the driver keeps for each thread of the program: its stack of current contexts, and whether
+// it is inside a host function. Touched only by its own thread, so it needs no lock.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace ferry::sim {
+
+struct ThreadState {
+  std::uint64_t number = 0;             // never reused, unlike the system's thread ids
+  std::uint64_t generation = 0;         // of the machine that the stack belongs to
+  std::vector<std::uint64_t> contexts;  // handles; the last is current
+  bool in_host_function = false;
+
+  // The calling thread's. Goes when the thread ends, but never the main thread's: static
+  // destructors may still call the driver.
+  [[nodiscard]] static ThreadState& mine();
+};
+
+}  // namespace ferry::sim

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/sim_fixture.hpp"
+
+namespace ferry::sim {
+namespace {
+
+class ExportsControlTest : public SimTest {};
+
+TEST_F(ExportsControlTest, NullsAreBadArgumentsAndNoCrash) {
+  EXPECT_EQ(ferry_sim_configure(nullptr), -1);
+  EXPECT_EQ(ferry_sim_calls(nullptr), 0U);
+  EXPECT_EQ(ferry_sim_peek(0, nullptr, 4), -1);
+  EXPECT_EQ(ferry_sim_memory_in_use(-1), 0U);
+  EXPECT_EQ(ferry_sim_memory_in_use(99), 0U);
+  EXPECT_EQ(ferry_sim_reset(nullptr), 0) << "null stands for the defaults";
+}
+
+TEST_F(ExportsControlTest, MemoryInUseCountsWhatIsBehindAddresses) {
+  EXPECT_EQ(ferry_sim_memory_in_use(0), 0U);
+  allocate(5 * kMiB);
+  EXPECT_EQ(ferry_sim_memory_in_use(0), 6 * kMiB);
+}
+
+TEST_F(ExportsControlTest, PeekNeedsDeviceMemory) {
+  int on_the_stack = 0;
+  int seen = 0;
+  EXPECT_EQ(ferry_sim_peek(reinterpret_cast<std::uintptr_t>(&on_the_stack), &seen, 4), -1);
+  EXPECT_EQ(ferry_sim_peek(allocate(16), &seen, 4), 0);
+  EXPECT_EQ(static_cast<std::uint32_t>(seen), kUnwritten);
+}
+
+TEST_F(ExportsControlTest, TheRandomSequenceStartsAnewWithEachConfigure) {
+  restart("schedule=random;seed=3");
+  const CUdeviceptr address = allocate(4096);
+  const CUstream a_stream = stream();
+  const auto progress = [&] {
+    std::vector<std::uint32_t> seen;
+    for (std::uint32_t i = 0; i < 20; ++i) {
+      EXPECT_EQ(cuMemsetD32Async(address, i, 1024, a_stream), CUDA_SUCCESS);
+      seen.push_back(peek(address));
+    }
+    EXPECT_EQ(cuStreamSynchronize(a_stream), CUDA_SUCCESS);
+    return std::vector<std::uint32_t>(seen.begin() + 1, seen.end());
+  };
+  EXPECT_EQ(ferry_sim_configure("seed=5"), 0);
+  const auto first = progress();
+  EXPECT_EQ(ferry_sim_configure("seed=6"), 0);
+  const auto other = progress();
+  EXPECT_EQ(ferry_sim_configure("seed=5"), 0);
+  EXPECT_EQ(progress(), first);
+  EXPECT_NE(other, first);
+}
+
+}  // namespace
+}  // namespace ferry::sim
