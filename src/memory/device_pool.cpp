@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "memory/device_pool.hpp"
+
+#include <algorithm>
+
+#include "driver/mutex.hpp"
+#include "memory/placer.hpp"
+#include "memory/pool_audit.hpp"
+#include "memory/pool_report.hpp"
+#include "memory/pool_state.hpp"
+#include "memory/reclaimer.hpp"
+#include "memory/stream_key.hpp"
+
+namespace ferry {
+
+class DevicePool::Impl {
+ public:
+  Impl(Device& device, Bytes limit, Bytes total_memory)
+      : state_(device, limit, total_memory), reclaimer_(state_), placer_(state_, reclaimer_) {}
+  ~Impl();
+
+  Result<DeviceAddress> allocate(Bytes bytes, StreamRef stream);
+  Status free(DeviceAddress address, StreamRef stream);
+  Status record_use(DeviceAddress address, StreamRef stream);
+  void stream_will_end(StreamRef stream);
+  Result<Bytes> trim(Bytes keep);
+  void set_limit(Bytes limit);
+  DevicePoolStats stats() const;
+  std::string report() const;
+  Status audit();
+
+ private:
+  std::uint32_t heap_index(StreamRef stream) FERRY_REQUIRES(mutex_);
+  Status not_live(DeviceAddress address) const FERRY_REQUIRES(mutex_);
+  PendingFree collect_fences(DeviceAddress address, const LiveBlock& block, StreamRef stream)
+      FERRY_REQUIRES(mutex_);
+  void free_at_once(const LiveBlock& block, StreamRef stream) FERRY_REQUIRES(mutex_);
+  void count_allocation(const LiveBlock& block) FERRY_REQUIRES(mutex_);
+  void audit_now_and_then() FERRY_REQUIRES(mutex_);
+
+  mutable Mutex mutex_{LockRank::memory};
+  PoolState state_ FERRY_GUARDED_BY(mutex_);
+  Reclaimer reclaimer_ FERRY_GUARDED_BY(mutex_);
+  Placer placer_ FERRY_GUARDED_BY(mutex_);
+};
+
+DevicePool::Impl::~Impl() {
+  const MutexLock lock(mutex_);
+  // At process exit the driver may be gone already; then no queued work is left either.
+  static_cast<void>(reclaimer_.synchronize());
+  for (auto& [address, uses] : state_.foreign_uses) {
+    for (const ForeignUse& use : uses) {
+      if (use.has_event()) state_.events.give_back(use.event);
+    }
+  }
+}
+
+Result<DeviceAddress> DevicePool::Impl::allocate(Bytes bytes, StreamRef stream) {
+  if (bytes.count == 0) return DeviceAddress{};
+  const MutexLock lock(mutex_);
+  const std::uint32_t user = heap_index(stream);
+  Result<LiveBlock> block = placer_.find(user, bytes.count);
+  if (!block) {
+    if (block.error().code() == Code::out_of_memory) {
+      ++state_.stats.num_ooms;
+      state_.out_of_memory_report = describe_out_of_memory(state_, bytes, *state_.heaps[user]);
+    }
+    return block.error();
+  }
+  block->requested = bytes.count;
+  const Heap& heap = *state_.heaps[block->heap];
+  const DeviceAddress address = block->in_slab()
+                                    ? heap.slabs.address_of(SlabSlot{block->id, block->slot})
+                                    : heap.address_of(Placement{block->space, block->id});
+  state_.live.insert({address.value, *block});
+  count_allocation(*block);
+  audit_now_and_then();
+  return address;
+}
+
+std::uint32_t DevicePool::Impl::heap_index(StreamRef stream) {
+  const std::uint64_t key = stream_key(stream);
+  if (const auto known = state_.heap_of.find(key); known != state_.heap_of.end())
+    return known->second;
+  const auto index = static_cast<std::uint32_t>(state_.heaps.size());
+  state_.heaps.push_back(std::make_unique<Heap>(stream));
+  state_.heap_of.insert({key, index});
+  return index;
+}
+
+Status DevicePool::Impl::free(DeviceAddress address, StreamRef stream) {
+  if (address.is_null()) return {};
+  const MutexLock lock(mutex_);
+  const auto entry = state_.live.find(address.value);
+  if (entry == state_.live.end()) return not_live(address);
+  const LiveBlock block = entry->second;
+  PendingFree pending = collect_fences(address, block, stream);
+  state_.live.erase(entry);
+  --state_.stats.allocations;
+  ++state_.stats.frees_total;
+  state_.stats.allocated_bytes -= Bytes{block.size};
+  state_.stats.requested_bytes -= Bytes{block.requested};
+  if (pending.events.empty() && !pending.quarantined) {
+    free_at_once(block, stream);
+  } else {
+    if (!block.in_slab()) state_.heaps[block.heap]->space(block.space).segment().fence(block.id);
+    state_.stats.quarantined_blocks += pending.quarantined ? 1 : 0;
+    state_.pending.push_back(std::move(pending));
+  }
+  audit_now_and_then();
+  return {};
+}
+
+// What must finish before the block may serve its own heap again. Stream order of the heap's own
+// stream needs no event when the block is freed there.
+PendingFree DevicePool::Impl::collect_fences(DeviceAddress address, const LiveBlock& block,
+                                             StreamRef stream) {
+  Heap& heap = *state_.heaps[block.heap];
+  const bool freed_at_home = !heap.ended && stream_key(heap.stream) == stream_key(stream);
+  PendingFree pending;
+  pending.block = block;
+  const auto fence_on = [&](StreamRef foreign) {
+    const Result<EventHandle> event = state_.events.record(foreign);
+    if (event) {
+      pending.events.push_back(*event);
+    } else {
+      pending.quarantined = true;
+    }
+  };
+  if (!freed_at_home) fence_on(stream);
+  if (const auto uses = state_.foreign_uses.find(address.value);
+      uses != state_.foreign_uses.end()) {
+    for (const ForeignUse& use : uses->second) {
+      if (use.has_event()) {
+        pending.events.push_back(use.event);
+      } else if (stream_key(use.stream) != stream_key(stream)) {
+        fence_on(use.stream);
+      }
+    }
+    state_.foreign_uses.erase(uses);
+  }
+  if (freed_at_home && !(pending.events.empty() && !pending.quarantined))
+    pending.stamp = heap.clock.tick();
+  return pending;
+}
+
+void DevicePool::Impl::free_at_once(const LiveBlock& block, StreamRef stream) {
+  Heap& heap = *state_.heaps[block.heap];
+  if (block.in_slab()) {
+    const std::size_t size_class = heap.slabs.class_of_slab(block.id);
+    heap.slabs.put_back(SlabSlot{block.id, block.slot});
+    heap.return_empty_slabs(size_class, true);
+    return;
+  }
+  heap.put_back(Placement{block.space, block.id}, heap.clock.tick());
+  // While there is one stream only, nobody else can ask for the memory and no event is needed. If
+  // the mark fails, the memory simply stays with its stream until the device is waited for.
+  if (state_.heaps.size() > 1) static_cast<void>(heap.clock.mark(state_.events, stream));
+}
+
+Status DevicePool::Impl::record_use(DeviceAddress address, StreamRef stream) {
+  const MutexLock lock(mutex_);
+  const auto entry = state_.live.find(address.value);
+  if (entry == state_.live.end()) return not_live(address);
+  std::vector<ForeignUse>& uses = state_.foreign_uses[address.value];
+  const bool known = std::any_of(uses.begin(), uses.end(), [&](const ForeignUse& use) {
+    return !use.has_event() && stream_key(use.stream) == stream_key(stream);
+  });
+  if (!known) uses.push_back(ForeignUse{stream, {}});
+  return {};
+}
+
+void DevicePool::Impl::stream_will_end(StreamRef stream) {
+  const MutexLock lock(mutex_);
+  const std::uint64_t key = stream_key(stream);
+  for (auto entry = state_.foreign_uses.begin(); entry != state_.foreign_uses.end(); ++entry) {
+    for (ForeignUse& use : entry.value()) {
+      if (use.has_event() || stream_key(use.stream) != key) continue;
+      // Without an event the stream itself stays named; the free then quarantines the block.
+      if (const Result<EventHandle> event = state_.events.record(stream)) use.event = *event;
+    }
+  }
+  const auto known = state_.heap_of.find(key);
+  if (known == state_.heap_of.end()) return;
+  Heap& heap = *state_.heaps[known->second];
+  heap.return_all_empty_slabs();
+  static_cast<void>(heap.clock.mark(state_.events, stream));
+  heap.ended = true;
+  state_.heap_of.erase(known);
+}
+
+Result<Bytes> DevicePool::Impl::trim(Bytes keep) {
+  const MutexLock lock(mutex_);
+  const std::uint64_t before = state_.committed;
+  reclaimer_.poll_fences();
+  FERRY_TRY(reclaimer_.release_down_to(keep.count));
+  if (state_.committed > keep.count) {
+    FERRY_TRY(reclaimer_.synchronize());
+    FERRY_TRY(reclaimer_.release_down_to(keep.count));
+  }
+  audit_now_and_then();
+  return Bytes{before - state_.committed};
+}
+
+void DevicePool::Impl::set_limit(Bytes limit) {
+  const MutexLock lock(mutex_);
+  state_.limit = limit;
+}
+
+Status DevicePool::Impl::not_live(DeviceAddress address) const {
+  for (const std::unique_ptr<Heap>& heap : state_.heaps) {
+    for (const HeapSpace& entry : heap->spaces) {
+      if (!entry.space->contains(address)) continue;
+      const Segment& segment = entry.space->segment();
+      const BlockId id = segment.block_at(entry.space->offset_of(address));
+      const bool interior =
+          entry.kind == SpaceKind::blocks && segment.block(id).state == BlockState::live;
+      return interior ? Status(Code::not_owned, "a pointer into a block, not its start")
+                      : Status(Code::already_freed, "device pool");
+    }
+  }
+  return Status(Code::not_owned, "device pool");
+}
+
+void DevicePool::Impl::count_allocation(const LiveBlock& block) {
+  DevicePoolStats& stats = state_.stats;
+  ++stats.allocations;
+  ++stats.allocations_total;
+  stats.allocated_bytes += Bytes{block.size};
+  stats.requested_bytes += Bytes{block.requested};
+  stats.allocated_bytes_peak = std::max(stats.allocated_bytes_peak, stats.allocated_bytes);
+  stats.requested_bytes_peak = std::max(stats.requested_bytes_peak, stats.requested_bytes);
+}
+
+DevicePoolStats DevicePool::Impl::stats() const {
+  const MutexLock lock(mutex_);
+  return current_stats(state_);
+}
+
+std::string DevicePool::Impl::report() const {
+  const MutexLock lock(mutex_);
+  return state_.out_of_memory_report;
+}
+
+Status DevicePool::Impl::audit() {
+  const MutexLock lock(mutex_);
+  ++state_.stats.audits;
+  return audit_pool(state_);
+}
+
+void DevicePool::Impl::audit_now_and_then() {
+#if defined(FERRY_AUDITS)
+  constexpr std::uint64_t kEvery = 61;  // a prime, so that no loop of a program always dodges it
+  if ((state_.stats.allocations_total + state_.stats.frees_total) % kEvery != 0) return;
+  ++state_.stats.audits;
+  die_unless_sound(audit_pool(state_));
+#endif
+}
+
+DevicePool::DevicePool(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+DevicePool::~DevicePool() = default;
+
+Result<std::unique_ptr<DevicePool>> DevicePool::create(Device& device,
+                                                       const DevicePoolOptions& options) {
+  const Result<MemoryInfo> memory = device.memory_info();
+  if (!memory) return memory.error();
+  return std::unique_ptr<DevicePool>(
+      new DevicePool(std::make_unique<Impl>(device, options.limit, memory->total)));
+}
+
+Result<DeviceAddress> DevicePool::allocate(Bytes bytes, StreamRef stream) {
+  return impl_->allocate(bytes, stream);
+}
+Status DevicePool::free(DeviceAddress address, StreamRef stream) {
+  return impl_->free(address, stream);
+}
+Status DevicePool::record_use(DeviceAddress address, StreamRef stream) {
+  return impl_->record_use(address, stream);
+}
+void DevicePool::stream_will_end(StreamRef stream) {
+  impl_->stream_will_end(stream);
+}
+Result<Bytes> DevicePool::trim(Bytes keep) {
+  return impl_->trim(keep);
+}
+void DevicePool::set_limit(Bytes limit) {
+  impl_->set_limit(limit);
+}
+DevicePoolStats DevicePool::stats() const {
+  return impl_->stats();
+}
+std::string DevicePool::out_of_memory_report() const {
+  return impl_->report();
+}
+Status DevicePool::audit() {
+  return impl_->audit();
+}
+
+}  // namespace ferry

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// The device pool: stream-ordered allocation from chunks of physical memory that are committed on
+// demand and moved to where they are needed.
+//
+// allocate and free follow cudaMallocAsync/cudaFreeAsync: memory freed on a stream may be reused by
+// later work of that stream at once, and by other streams only when the work before the free is
+// done.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "base/status.hpp"
+#include "driver/device.hpp"
+
+namespace ferry {
+
+struct DevicePoolOptions {
+  Bytes limit{};  // most physical memory the pool may hold; 0 = what the device gives
+};
+
+// Names and meanings as in torch.cuda.memory_stats, in bytes and counts.
+struct DevicePoolStats {
+  Bytes allocated_bytes;  // live blocks, rounded to what was handed out
+  Bytes allocated_bytes_peak;
+  Bytes requested_bytes;  // live blocks, as asked for
+  Bytes requested_bytes_peak;
+  Bytes reserved_bytes;  // physical memory held from the driver ("committed")
+  Bytes reserved_bytes_peak;
+  Bytes fenced_bytes;             // free, but work before the free is not known to be finished
+  Bytes slack_bytes;              // free bytes in chunks that also hold live blocks
+  std::uint64_t allocations = 0;  // live blocks
+  std::uint64_t allocations_total = 0;  // since creation
+  std::uint64_t frees_total = 0;
+  std::uint64_t chunks = 0;
+  std::uint64_t chunks_moved = 0;       // remapped elsewhere to serve a request
+  std::uint64_t num_alloc_retries = 0;  // requests that had to reclaim memory first
+  std::uint64_t num_ooms = 0;
+  std::uint64_t num_sync_all_streams = 0;  // whole-context synchronisations at the moment of reuse
+  std::uint64_t quarantined_blocks =
+      0;  // free blocks whose fence could not be recorded; never reused
+  std::uint64_t audits = 0;
+};
+
+class DevicePool {
+ public:
+  // Requires: `device` outlives the pool.
+  [[nodiscard]] static Result<std::unique_ptr<DevicePool>> create(Device& device,
+                                                                  const DevicePoolOptions& options);
+  // Waits for the device, then gives everything back; blocks still live become invalid.
+  ~DevicePool();
+  DevicePool(const DevicePool&) = delete;
+  DevicePool& operator=(const DevicePool&) = delete;
+
+  // Memory for `bytes`, aligned to 512 B, usable by work queued on `stream` from now on. Null
+  // address for 0 bytes. Blocks the host only when memory is short. Errors: out_of_memory (see
+  // out_of_memory_report), driver errors.
+  [[nodiscard]] Result<DeviceAddress> allocate(Bytes bytes, StreamRef stream);
+
+  // Gives a block back, after the work queued so far on `stream` and on the streams of record_use.
+  // The null address is ignored. Never blocks. Errors: not_owned, already_freed (the pool is
+  // unchanged).
+  [[nodiscard]] Status free(DeviceAddress address, StreamRef stream);
+
+  // Work queued so far on `stream` uses the live block: it outlives that work even when freed
+  // elsewhere. Errors: not_owned, already_freed.
+  [[nodiscard]] Status record_use(DeviceAddress address, StreamRef stream);
+
+  // Call before a stream is destroyed: its idle memory can then serve others without a device
+  // synchronisation.
+  void stream_will_end(StreamRef stream);
+
+  // Returns idle physical memory to the driver until the pool holds at most `keep`; the amount
+  // returned. Blocks the host where idle memory still waits for queued work.
+  [[nodiscard]] Result<Bytes> trim(Bytes keep);
+
+  // Changes the limit; memory already held is kept until trimmed. 0 = what the device gives.
+  void set_limit(Bytes limit);
+
+  [[nodiscard]] DevicePoolStats stats() const;
+
+  // Who holds what, after a failed allocation: for people. Empty when none failed yet.
+  [[nodiscard]] std::string out_of_memory_report() const;
+
+  // Recomputes every invariant from scratch; internal with the broken one named in describe().
+  // Linear in the number of blocks. Sum rule, in physical bytes: live + fenced + idle == committed.
+  [[nodiscard]] Status audit();
+
+ private:
+  class Impl;
+  explicit DevicePool(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace ferry

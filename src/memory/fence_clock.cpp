@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "memory/fence_clock.hpp"
+
+namespace ferry {
+
+Status FenceClock::mark(EventPool& events, StreamRef stream) {
+  if (marked()) return {};
+  const Result<EventHandle> event = events.record(stream);
+  if (!event) return event.error();
+  add_mark(*event);
+  return {};
+}
+
+Status FenceClock::mark_context(EventPool& events) {
+  if (marked()) return {};
+  const Result<EventHandle> event = events.record_context();
+  if (!event) return event.error();
+  add_mark(*event);
+  return {};
+}
+
+void FenceClock::add_mark(EventHandle event) {
+  marks_.push_back(Mark{now_, event});
+  marked_ = now_;
+}
+
+void FenceClock::poll(EventPool& events) {
+  while (!marks_.empty()) {
+    const Result<bool> reached = events.device().query(marks_.front().event);
+    if (!reached || !*reached)
+      return;  // an unanswered query counts as not reached: nothing is reused
+    passed_ = marks_.front().stamp;
+    events.give_back(marks_.front().event);
+    marks_.pop_front();
+  }
+}
+
+void FenceClock::pass_all(EventPool& events) {
+  for (const Mark& mark : marks_) events.give_back(mark.event);
+  marks_.clear();
+  marked_ = passed_ = now_;
+}
+
+}  // namespace ferry

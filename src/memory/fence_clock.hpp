@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// The clock of one stream's frees: each free is a tick, events mark ticks on the stream, and a tick
+// has passed when the work queued before it is known to be finished.
+//
+// Memory freed at a tick serves its own stream at once (stream order protects it); any other use,
+// by another stream or by unmapping, must wait until the tick has passed.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+
+#include "memory/event_pool.hpp"
+
+namespace ferry {
+
+class FenceClock {
+ public:
+  [[nodiscard]] std::uint64_t now() const { return now_; }
+  std::uint64_t tick() { return ++now_; }
+
+  [[nodiscard]] bool passed(std::uint64_t stamp) const { return stamp <= passed_; }
+  [[nodiscard]] std::uint64_t passed_stamp() const {
+    return passed_;
+  }  // the latest that has passed
+
+  // Whether an event already stands for everything up to now (or nothing needs one).
+  [[nodiscard]] bool marked() const { return marked_ == now_; }
+
+  // Marks now with an event on `stream`. Requires: `stream` is the clock's own and still exists.
+  [[nodiscard]] Status mark(EventPool& events, StreamRef stream);
+
+  // Marks now with an event that covers the whole context: for a stream that may be gone.
+  [[nodiscard]] Status mark_context(EventPool& events);
+
+  // Asks the driver which marks have been reached. Does not block.
+  void poll(EventPool& events);
+
+  // The device is known to be idle: everything up to now has passed.
+  void pass_all(EventPool& events);
+
+ private:
+  struct Mark {
+    std::uint64_t stamp;
+    EventHandle event;
+  };
+
+  void add_mark(EventHandle event);
+
+  std::uint64_t now_ = 0;
+  std::uint64_t marked_ = 0;
+  std::uint64_t passed_ = 0;
+  std::deque<Mark> marks_;  // oldest first
+};
+
+}  // namespace ferry

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a device pool knows, shared by the parts that work on it: placement (device_pool), physical
+// memory (reclaimer), and the two readers (pool_audit, pool_report). Guarded by the pool's mutex.
+#pragma once
+
+#include <tsl/robin_map.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "memory/device_pool.hpp"
+#include "memory/event_pool.hpp"
+#include "memory/heap.hpp"
+
+namespace ferry {
+
+inline constexpr std::uint32_t kNoSlot = ~std::uint32_t{0};
+
+// A block that the user holds: a block of a space, or one slot of a slab.
+struct LiveBlock {
+  std::uint32_t heap = 0;   // whose memory it is
+  std::uint32_t user = 0;   // the heap of the stream that asked for it; another one when borrowed
+  std::uint32_t space = 0;  // a block of a space: where
+  std::uint32_t id = 0;     // BlockId or SlabId
+  std::uint32_t slot = kNoSlot;
+  std::uint64_t size = 0;  // as handed out
+  std::uint64_t requested = 0;
+
+  [[nodiscard]] bool in_slab() const { return slot != kNoSlot; }
+};
+
+// A foreign use of a live block: an event where the stream has ended since, else the stream itself.
+struct ForeignUse {
+  StreamRef stream;
+  EventHandle event;
+  [[nodiscard]] bool has_event() const { return event.value != nullptr; }
+};
+
+// A freed block that may still be in use on streams other than its heap's.
+struct PendingFree {
+  LiveBlock block;
+  std::uint64_t stamp = 0;  // of its heap's clock, where it was freed on the heap's own stream
+  std::vector<EventHandle> events;  // all must be reached
+  bool quarantined = false;         // an event could not be recorded: only an idle device frees it
+};
+
+// Addresses differ in their middle bits only, and the map looks at the low ones: mix them.
+struct AddressHash {
+  std::size_t operator()(std::uint64_t address) const {
+    const std::uint64_t mixed = address * 0x9e3779b97f4a7c15U;  // 2^64 divided by the golden ratio
+    return static_cast<std::size_t>(mixed ^ (mixed >> 32));
+  }
+};
+
+struct PoolState {
+  PoolState(Device& the_device, Bytes the_limit, Bytes device_memory)
+      : device(the_device), events(the_device), limit(the_limit), total_memory(device_memory) {}
+
+  Device& device;
+  EventPool events;
+  Bytes limit;                               // 0: what the device gives
+  Bytes total_memory;                        // of the device
+  std::vector<std::unique_ptr<Heap>> heaps;  // never shrinks: its indices are handed out
+  tsl::robin_map<std::uint64_t, std::uint32_t, AddressHash>
+      heap_of;                                                 // stream key -> index of its heap
+  tsl::robin_map<std::uint64_t, LiveBlock, AddressHash> live;  // address -> block
+  tsl::robin_map<std::uint64_t, std::vector<ForeignUse>, AddressHash>
+      foreign_uses;  // address -> uses on other streams
+  std::vector<PendingFree> pending;
+  std::uint64_t committed = 0;  // bytes of all chunks
+  DevicePoolStats stats;
+  std::string out_of_memory_report;
+
+  [[nodiscard]] std::uint64_t budget() const {
+    return limit.count != 0 ? limit.count : total_memory.count;
+  }
+  [[nodiscard]] GrowthPolicy policy() const {
+    return GrowthPolicy{device.granularity().count, budget()};
+  }
+
+  // Physical memory of the pool by use, each byte once; see DevicePoolStats.
+  struct Usage {
+    std::uint64_t live = 0;    // chunks that a live block touches
+    std::uint64_t fenced = 0;  // chunks that none but fenced blocks touch
+    std::uint64_t idle = 0;    // the rest
+    std::uint64_t slack = 0;   // bytes of live chunks in no block
+  };
+  [[nodiscard]] Usage usage() const;  // linear
+};
+
+}  // namespace ferry
