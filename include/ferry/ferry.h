@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ferry's C API: the only stable ABI of libferry.so.
+ *
+ * Conventions, for every function:
+ *   1. Returns a ferry_status; FERRY_OK is 0. Outputs are written only on success.
+ *   2. After a failure, ferry_last_error() tells this thread what happened, in a sentence.
+ *   3. Handles are opaque; NULL handles and NULL outputs are FERRY_ERROR_INVALID_ARGUMENT, never a crash.
+ *   4. Any thread may call; a handle must not be destroyed while another thread uses it.
+ *   5. `stream` is a CUstream / cudaStream_t; NULL is the legacy default stream.
+ * Sizes are in bytes. Device pointers are never read or written by the host.
+ */
+#ifndef FERRY_FERRY_H
+#define FERRY_FERRY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(_WIN32)
+#error "Ferry supports Linux"
+#endif
+#define FERRY_API __attribute__((visibility("default")))
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define FERRY_VERSION_MAJOR 0
+#define FERRY_VERSION_MINOR 1
+#define FERRY_VERSION_PATCH 0
+
+typedef enum ferry_status {
+  FERRY_OK = 0,
+  FERRY_ERROR_INVALID_ARGUMENT = 1,
+  FERRY_ERROR_OUT_OF_MEMORY = 2,
+  FERRY_ERROR_NOT_INITIALIZED = 3,
+  FERRY_ERROR_NO_DEVICE = 4,
+  FERRY_ERROR_NOT_SUPPORTED = 5,
+  FERRY_ERROR_NOT_READY = 6,
+  FERRY_ERROR_NOT_OWNED = 7,
+  FERRY_ERROR_ALREADY_FREED = 8,
+  FERRY_ERROR_CAPTURE_ACTIVE = 9,
+  FERRY_ERROR_DEVICE_LOST = 10,
+  FERRY_ERROR_IO = 11,
+  FERRY_ERROR_MALFORMED_INPUT = 12,
+  FERRY_ERROR_INTERNAL = 13
+} ferry_status;
+
+typedef struct ferry_device_pool ferry_device_pool;
+
+/* Options of ferry_init. Set struct_size to sizeof(ferry_options); zero fields mean the default. */
+typedef struct ferry_options {
+  size_t struct_size;
+  const char* driver; /* auto | cuda | sim | /path/to/libcuda.so.1; NULL: FERRY_DRIVER, else auto */
+} ferry_options;
+
+/* Options of a device pool. Set struct_size to sizeof(ferry_device_pool_options). */
+typedef struct ferry_device_pool_options {
+  size_t struct_size;
+  uint64_t limit_bytes; /* most physical memory the pool may hold; 0: what the device gives */
+} ferry_device_pool_options;
+
+/* Figures of a device pool; set struct_size to sizeof(ferry_device_pool_stats_t) before the call.
+ * Names and meanings follow torch.cuda.memory_stats. */
+typedef struct ferry_device_pool_stats_t {
+  size_t struct_size;
+  uint64_t allocated_bytes;
+  uint64_t allocated_bytes_peak;
+  uint64_t requested_bytes;
+  uint64_t requested_bytes_peak;
+  uint64_t reserved_bytes;
+  uint64_t reserved_bytes_peak;
+  uint64_t fenced_bytes;
+  uint64_t slack_bytes;
+  uint64_t allocations;
+  uint64_t allocations_total;
+  uint64_t frees_total;
+  uint64_t chunks;
+  uint64_t chunks_moved;
+  uint64_t num_alloc_retries;
+  uint64_t num_ooms;
+  uint64_t num_sync_all_streams;
+  uint64_t quarantined_blocks;
+} ferry_device_pool_stats_t;
+
+/* Loads the CUDA driver. Every other function but the informational ones needs it.
+ * requires: options NULL or filled in; a second call is FERRY_OK when it asks for the same driver
+ * stream order: none
+ * blocks host: while the driver starts
+ * errors: NOT_INITIALIZED (no driver could be loaded), INVALID_ARGUMENT */
+FERRY_API ferry_status ferry_init(const ferry_options* options);
+
+/* Makes a pool of memory on device `device` (an ordinal, as in cuDeviceGet).
+ * requires: ferry_init; options NULL or filled in
+ * stream order: none
+ * blocks host: while the device's primary context is made
+ * errors: NO_DEVICE, NOT_SUPPORTED (no virtual memory management), OUT_OF_MEMORY */
+FERRY_API ferry_status ferry_device_pool_create(int device, const ferry_device_pool_options* options,
+                                                ferry_device_pool** pool);
+
+/* Destroys a pool and gives all of its memory back; blocks still live become invalid.
+ * requires: no other thread uses the pool
+ * stream order: after all work of the device
+ * blocks host: until the device is idle
+ * errors: INVALID_ARGUMENT */
+FERRY_API ferry_status ferry_device_pool_destroy(ferry_device_pool* pool);
+
+/* Allocates `bytes`, aligned to 512 B. 0 bytes give a NULL pointer, as cudaMalloc does.
+ * requires: a live pool
+ * stream order: usable by work queued on `stream` after the call
+ * blocks host: only when memory is short and must be reclaimed
+ * errors: OUT_OF_MEMORY (ferry_last_error() holds the report: who holds what) */
+FERRY_API ferry_status ferry_device_allocate(ferry_device_pool* pool, size_t bytes, void* stream, void** pointer);
+
+/* Frees a block. NULL is ignored.
+ * requires: a pointer from ferry_device_allocate on this pool
+ * stream order: after the work queued so far on `stream` and on the streams of ferry_device_record_use
+ * blocks host: never
+ * errors: NOT_OWNED (foreign or interior pointer), ALREADY_FREED; the pool is unchanged */
+FERRY_API ferry_status ferry_device_free(ferry_device_pool* pool, void* pointer, void* stream);
+
+/* Tells the pool that work queued so far on `stream` uses the block, which was allocated on another stream.
+ * requires: a live block
+ * stream order: the block is not reused before that work has finished
+ * blocks host: never
+ * errors: NOT_OWNED, ALREADY_FREED */
+FERRY_API ferry_status ferry_device_record_use(ferry_device_pool* pool, void* pointer, void* stream);
+
+/* Tells the pool that `stream` is about to be destroyed. Optional: it saves a device synchronisation
+ * when the stream's idle memory is needed elsewhere.
+ * requires: the stream still exists
+ * stream order: none
+ * blocks host: never
+ * errors: INVALID_ARGUMENT */
+FERRY_API ferry_status ferry_device_stream_will_end(ferry_device_pool* pool, void* stream);
+
+/* Returns idle memory to the driver until the pool holds at most `keep_bytes`.
+ * requires: a live pool; `returned_bytes` may be NULL
+ * stream order: none
+ * blocks host: where idle memory still waits for queued work
+ * errors: driver errors */
+FERRY_API ferry_status ferry_device_pool_trim(ferry_device_pool* pool, uint64_t keep_bytes, uint64_t* returned_bytes);
+
+/* Changes the limit of a pool (0: what the device gives). Memory already held is kept until trimmed.
+ * requires: a live pool
+ * stream order: none
+ * blocks host: never
+ * errors: INVALID_ARGUMENT */
+FERRY_API ferry_status ferry_device_pool_set_limit(ferry_device_pool* pool, uint64_t limit_bytes);
+
+/* Reads the figures of a pool.
+ * requires: stats->struct_size set; only that many bytes are written
+ * stream order: none
+ * blocks host: never
+ * errors: INVALID_ARGUMENT */
+FERRY_API ferry_status ferry_device_pool_stats(ferry_device_pool* pool, ferry_device_pool_stats_t* stats);
+
+/* Recomputes every invariant of a pool (slow; for tests and bug reports).
+ * requires: a live pool
+ * stream order: none
+ * blocks host: never waits for the device
+ * errors: INTERNAL, with the broken invariant in ferry_last_error() */
+FERRY_API ferry_status ferry_device_pool_audit(ferry_device_pool* pool);
+
+/* What went wrong last on this thread; "" when nothing did. Valid until this thread's next Ferry call. */
+FERRY_API const char* ferry_last_error(void);
+
+/* "out of memory" and so on; never NULL. */
+FERRY_API const char* ferry_status_string(ferry_status status);
+
+/* "0.1.0 (commit abcdef0, release)"; never NULL. */
+FERRY_API const char* ferry_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* FERRY_FERRY_H */

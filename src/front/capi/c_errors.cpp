@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "front/capi/c_errors.hpp"
+
+#include <utility>
+
+namespace ferry::capi {
+
+namespace {
+
+std::string& last_error() {
+  thread_local std::string text;
+  return text;
+}
+
+}  // namespace
+
+ferry_status fail(ferry_status code, std::string message) {
+  last_error() = std::move(message);
+  return code;
+}
+
+ferry_status to_c(Code code) {
+  static_assert(static_cast<int>(Code::ok) == FERRY_OK);
+  static_assert(static_cast<int>(Code::invalid_argument) == FERRY_ERROR_INVALID_ARGUMENT);
+  static_assert(static_cast<int>(Code::out_of_memory) == FERRY_ERROR_OUT_OF_MEMORY);
+  static_assert(static_cast<int>(Code::not_initialized) == FERRY_ERROR_NOT_INITIALIZED);
+  static_assert(static_cast<int>(Code::no_device) == FERRY_ERROR_NO_DEVICE);
+  static_assert(static_cast<int>(Code::not_supported) == FERRY_ERROR_NOT_SUPPORTED);
+  static_assert(static_cast<int>(Code::not_ready) == FERRY_ERROR_NOT_READY);
+  static_assert(static_cast<int>(Code::not_owned) == FERRY_ERROR_NOT_OWNED);
+  static_assert(static_cast<int>(Code::already_freed) == FERRY_ERROR_ALREADY_FREED);
+  static_assert(static_cast<int>(Code::capture_active) == FERRY_ERROR_CAPTURE_ACTIVE);
+  static_assert(static_cast<int>(Code::device_lost) == FERRY_ERROR_DEVICE_LOST);
+  static_assert(static_cast<int>(Code::io_error) == FERRY_ERROR_IO);
+  static_assert(static_cast<int>(Code::malformed_input) == FERRY_ERROR_MALFORMED_INPUT);
+  static_assert(static_cast<int>(Code::internal) == FERRY_ERROR_INTERNAL);
+  return static_cast<ferry_status>(code);
+}
+
+ferry_status fail(const Status& status, const char* function) {
+  return fail(to_c(status.code()), std::string(function) + ": " + status.describe());
+}
+
+}  // namespace ferry::capi
+
+const char* ferry_last_error(void) {
+  return ferry::capi::last_error().c_str();
+}
+
+const char* ferry_status_string(ferry_status status) {
+  if (status < FERRY_OK || status > FERRY_ERROR_INTERNAL) return "unknown status";
+  return ferry::code_phrase(static_cast<ferry::Code>(status));
+}

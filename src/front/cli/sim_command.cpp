@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "front/cli/sim_command.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "front/cli/cli.hpp"
+
+namespace ferry::cli {
+
+namespace {
+
+constexpr int kExitCannotExecute = 126;  // as shells say it
+constexpr int kExitNoProgram = 127;
+
+constexpr const char* kNoStandIn =
+    "the stand-in was not found. Install it, or set FERRY_SIM_DIR to the folder of its "
+    "libcuda.so.1.";
+
+struct RunOptions {
+  std::string settings;
+  bool no_preload = false;
+  std::vector<std::string> program;
+};
+
+void set_variable(const char* name, const std::string& value) {
+  setenv(name, value.c_str(), 1);
+}
+
+std::string joined(const std::string& first, const std::string& second) {
+  return first.empty() || second.empty() ? first + second : first + ":" + second;
+}
+
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+// Makes every way of finding libcuda.so.1 end at the stand-in. The search path serves dlopen; a
+// program with an RPATH of its own would pass it by, but not a library that is there before it
+// starts.
+void point_to_stand_in(const std::string& folder, const RunOptions& options) {
+  set_variable("LD_LIBRARY_PATH", joined(folder, variable("LD_LIBRARY_PATH")));
+  if (!options.no_preload) {
+    set_variable("LD_PRELOAD", joined(variable("LD_PRELOAD"), folder + "/" + kDriverLibrary));
+  }
+  set_variable("FERRY_DRIVER", "sim");
+  set_variable("FERRY_SIM_DIR", folder);
+  if (!options.settings.empty()) set_variable("FERRY_SIM", options.settings);
+}
+
+// Returns only when the program could not be started.
+int run_program(const RunOptions& options) {
+  const std::string folder = stand_in_folder();
+  if (folder.empty()) return fail(kExitFailure, kNoStandIn);
+  point_to_stand_in(folder, options);
+  std::vector<char*> arguments;
+  for (const std::string& word : options.program)
+    arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  execvp(arguments[0], arguments.data());
+  const int error = errno;
+  if (error == ENOENT) {
+    return fail(kExitNoProgram, fmt::format("there is no program \"{}\".", arguments[0]));
+  }
+  return fail(kExitCannotExecute,
+              fmt::format("\"{}\" could not be started: {}.", arguments[0], std::strerror(error)));
+}
+
+void add_run_command(CLI::App& sim, int& exit_code) {
+  const auto options = std::make_shared<RunOptions>();
+  CLI::App* const command = sim.add_subcommand("run", "Run a program on the stand-in");
+  command->footer("For example: ferry sim run --settings capacity=24GiB -- ./program --its-option");
+  command->add_option(
+      "--settings", options->settings,
+      "Settings of the stand-in, such as \"devices=2;capacity=24GiB;schedule=lazy\"");
+  command->add_flag("--no-preload", options->no_preload,
+                    "Only set the search path: for programs that do not bear LD_PRELOAD");
+  command->add_option("program", options->program, "The program and its arguments, after --")
+      ->required();
+  command->callback([options, &exit_code] { exit_code = run_program(*options); });
+}
+
+}  // namespace
+
+void add_sim_command(CLI::App& app, int& exit_code) {
+  CLI::App* const sim = app.add_subcommand(
+      "sim", "Run programs without a GPU, on Ferry's stand-in for the CUDA driver");
+  sim->require_subcommand(1);
+  sim->add_subcommand("path", "Print the folder of the stand-in's libcuda.so.1")
+      ->callback([&exit_code] {
+        const std::string folder = stand_in_folder();
+        if (folder.empty()) {
+          exit_code = fail(kExitFailure, kNoStandIn);
+        } else {
+          fmt::print("{}\n", folder);
+        }
+      });
+  add_run_command(*sim, exit_code);
+}
+
+}  // namespace ferry::cli

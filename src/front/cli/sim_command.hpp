@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// `ferry sim`: run programs on the stand-in for the CUDA driver.
+#pragma once
+
+#include <CLI/App.hpp>
+
+namespace ferry::cli {
+
+void add_sim_command(CLI::App& app, int& exit_code);
+
+}  // namespace ferry::cli

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pieces of the sentences that the trace readers say about a file. Text from a file may hold
+// anything, so it goes into a sentence only through `in_quotes`.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace ferry::replay {
+
+// 'text' in single quotes, cut after 60 bytes, with everything that is not printable ASCII as \xNN.
+[[nodiscard]] std::string in_quotes(std::string_view text);
+
+}  // namespace ferry::replay

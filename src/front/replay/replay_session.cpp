@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "front/replay/replay_session.hpp"
+
+#include <fmt/format.h>
+
+#include "front/replay/pair_timer.hpp"
+#include "front/replay/replay_machine.hpp"
+#include "front/replay/report_words.hpp"
+
+namespace ferry::replay {
+
+namespace {
+
+double ratio_of(const DeviceResult& device) {
+  if (device.peak_live == Bytes{}) return device.peak_reserved == Bytes{} ? 0 : 1e300;
+  return static_cast<double>(device.peak_reserved.count) /
+         static_cast<double>(device.peak_live.count);
+}
+
+}  // namespace
+
+struct ReplaySession::Job {
+  const DeviceTrace& trace;
+  std::string name;  // for progress
+};
+
+FileResult ReplaySession::replay_file(const std::string& path) const {
+  FileResult result;
+  result.name = file_name(path);
+  result.path = path;
+  report_progress(fmt::format("{}: reading", result.name));
+  Result<Trace, TraceError> trace = read_trace(path);
+  if (!trace) {
+    result.error = fmt::format("{} {}", path, trace.error().describe());
+    return result;
+  }
+  result.format = trace->format;
+  result.notes = trace->notes;
+  for (const DeviceTrace& device : trace->devices) {
+    const bool only = trace->devices.size() == 1;
+    result.devices.push_back(replay_device(
+        device,
+        only ? result.name : fmt::format("{}, {}", result.name, device_name(device.device))));
+  }
+  result.worst_device = worst_device(result.devices);
+  return result;
+}
+
+DeviceResult ReplaySession::replay_device(const DeviceTrace& trace, const std::string& name) const {
+  const Job job{trace, name};
+  DeviceResult result;
+  result.device = trace.device;
+  result.events = trace.events.size();
+  result.peak_live = trace.peak_live;
+  result.recorded_peak_reserved = trace.recorded_peak_reserved;
+  result.recorded_reserved = trace.recorded_reserved;
+  switch (options_.capacity.kind) {
+    case CapacityOption::Kind::unlimited:
+      break;
+    case CapacityOption::Kind::size:
+    case CapacityOption::Kind::ratio:
+      result.capacity = options_.capacity.bytes_for(trace.peak_live);
+      break;
+    case CapacityOption::Kind::minimum:
+      adopt(search(job, result), result);
+      if (result.completed) time_pairs_of(job, result);
+      return result;
+  }
+  adopt(run(job, result.capacity), result);
+  if (result.completed) time_pairs_of(job, result);
+  return result;
+}
+
+ReplayOutcome ReplaySession::run(const Job& job, std::optional<Bytes> capacity) const {
+  Result<std::unique_ptr<ReplayMachine>, std::string> machine =
+      ReplayMachine::open(driver_, {.stand_in = options_.stand_in, .capacity = capacity});
+  if (!machine) {
+    ReplayOutcome outcome;
+    outcome.error = std::move(machine).error();
+    return outcome;
+  }
+  ReplayedPool pool((*machine)->pool(), (*machine)->pool_device());
+  const std::string within =
+      capacity ? fmt::format(" within {}", format_bytes(*capacity)) : std::string();
+  ReplayOptions options{
+      .passes = options_.passes, .audit_every = options_.audit_every, .record_timeline = true};
+  if (options_.progress) {
+    options.progress = [&](std::uint32_t pass, std::uint64_t event) {
+      report_progress(fmt::format("{}{}: pass {} of {}, event {} of {}", job.name, within, pass,
+                                  options_.passes, event, job.trace.events.size()));
+    };
+  }
+  return replay(job.trace, pool, (*machine)->tool_device(), options);
+}
+
+// The outcome of the smallest capacity on which all passes completed, or of what went wrong.
+ReplayOutcome ReplaySession::search(const Job& job, DeviceResult& result) const {
+  ReplayOutcome best = run(job, std::nullopt);
+  if (!best.completed) return best;
+  const Bytes unlimited = best.peak_reserved;
+  result.unlimited_peak_reserved = unlimited;
+  if (unlimited == Bytes{}) {
+    result.min_capacity = Bytes{};
+    return best;
+  }
+  const auto completes_at = [&](Bytes capacity) -> Result<bool, std::string> {
+    ReplayOutcome outcome = run(job, capacity);
+    if (outcome.completed) {
+      best = std::move(outcome);
+      return true;
+    }
+    if (outcome.out_of_memory) return false;
+    return fmt::format("with {}: {}", format_bytes(capacity), outcome.error);
+  };
+  const Result<Bytes, std::string> found =
+      find_min_capacity(job.trace.peak_live, unlimited, completes_at);
+  if (!found) {
+    best.completed = false;
+    best.error = found.error();
+    return best;
+  }
+  // The search ends below the last capacity that completed, so `best` is the run at `found`.
+  result.min_capacity = *found;
+  result.capacity = *found;
+  return best;
+}
+
+void ReplaySession::adopt(ReplayOutcome outcome, DeviceResult& result) const {
+  result.completed = outcome.completed;
+  result.out_of_memory = outcome.out_of_memory;
+  result.error = std::move(outcome.error);
+  result.peak_reserved = outcome.peak_reserved;
+  result.passes = std::move(outcome.passes);
+  for (PassResult& pass : result.passes) {
+    pass.driver_ms = options_.costs->milliseconds(pass.calls);
+  }
+  result.timeline = std::move(outcome.timeline);
+  result.marks = std::move(outcome.marks);
+}
+
+// With memory not short and nothing queued, whatever the replay itself ran under: the figure is
+// that of the pool's code, not of a schedule. Where the device cannot hold the trace twice over
+// there is no figure.
+void ReplaySession::time_pairs_of(const Job& job, DeviceResult& result) const {
+  report_progress(fmt::format("{}: timing", job.name));
+  Result<std::unique_ptr<ReplayMachine>, std::string> machine = ReplayMachine::open(
+      driver_,
+      {.stand_in = options_.stand_in + ";schedule=eager;data=none", .capacity = std::nullopt});
+  if (!machine) return;
+  Result<std::unique_ptr<TraceStreams>> streams =
+      TraceStreams::open((*machine)->tool_device(), job.trace);
+  if (!streams) return;
+  const Result<PairTimes> times = time_pairs(job.trace, (*machine)->pool(), **streams);
+  if (!times) return;
+  result.pair_ns_p50 = times->p50;
+  result.pair_ns_p99 = times->p99;
+}
+
+void ReplaySession::report_progress(const std::string& text) const {
+  if (options_.progress) options_.progress(text);
+}
+
+std::size_t worst_device(const std::vector<DeviceResult>& devices) {
+  std::size_t worst = 0;
+  for (std::size_t i = 1; i < devices.size(); ++i) {
+    if (ratio_of(devices[i]) > ratio_of(devices[worst])) worst = i;
+  }
+  return worst;
+}
+
+std::string file_name(const std::string& path) {
+  const std::size_t end = path.find_last_not_of('/');
+  if (end == std::string::npos) return path;
+  return path.substr(path.find_last_of('/', end) + 1);  // npos + 1 is 0
+}
+
+}  // namespace ferry::replay

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "front/cli/cli.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "front/cli/run_program.hpp"
+#include "front/version.hpp"
+
+namespace ferry::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::Outcome;
+
+Outcome ferry_with(std::vector<std::string> arguments,
+                   const std::vector<std::string>& environment = {}) {
+  arguments.insert(arguments.begin(), FERRY_PROGRAM);
+  return testing::run_program(std::move(arguments), environment);
+}
+
+TEST(Cli, VersionIsOneLine) {
+  const Outcome run = ferry_with({"--version"});
+  EXPECT_EQ(run.exit_code, kExitOk);
+  EXPECT_EQ(run.out, std::string("ferry ") + version_text() + "\n");
+  EXPECT_THAT(run.err, IsEmpty());
+}
+
+TEST(Cli, HelpNamesCommandsVariablesAndExitCodes) {
+  const Outcome run = ferry_with({"--help"});
+  EXPECT_EQ(run.exit_code, kExitOk);
+  for (const char* word : {"doctor", "sim", "FERRY_DRIVER", "FERRY_SIM", "Exit codes"}) {
+    EXPECT_THAT(run.out, HasSubstr(word));
+  }
+}
+
+struct Misuse {
+  std::vector<std::string> arguments;
+  const char* says;
+};
+
+class CliMisuse : public ::testing::TestWithParam<Misuse> {};
+
+INSTANTIATE_TEST_SUITE_P(
+    Lines, CliMisuse,
+    ::testing::Values(Misuse{{}, "a command is needed"},
+                      Misuse{{"frobnicate"}, "there is no command \"frobnicate\""},
+                      Misuse{{"--frobnicate"}, "there is no option \"--frobnicate\""},
+                      Misuse{{"doctor", "--frobnicate"}, "--frobnicate"},
+                      Misuse{{"doctor", "surplus"}, "surplus"},
+                      Misuse{{"doctor", "--device"}, "--device"},
+                      Misuse{{"sim"}, "subcommand is required"},
+                      Misuse{{"sim", "run"}, "program is required"}));
+
+TEST_P(CliMisuse, IsOneSentenceAndExitCodeTwo) {
+  const Outcome run = ferry_with(GetParam().arguments);
+  EXPECT_EQ(run.exit_code, kExitUsage);
+  EXPECT_THAT(run.out, IsEmpty());
+  EXPECT_THAT(run.err, HasSubstr(GetParam().says));
+  EXPECT_TRUE(run.err.starts_with("ferry: ")) << run.err;
+  EXPECT_TRUE(run.err.ends_with("; see ferry --help.\n")) << run.err;
+  EXPECT_EQ(std::ranges::count(run.err, '\n'), 1);
+}
+
+TEST(Cli, ADriverThatIsNoneIsMisuse) {
+  const Outcome option = ferry_with({"doctor", "--device", "gpu"});
+  EXPECT_EQ(option.exit_code, kExitUsage);
+  EXPECT_THAT(option.err, HasSubstr("--device: \"gpu\" names no driver"));
+  const Outcome variable = ferry_with({"doctor"}, {"FERRY_DRIVER=gpu"});
+  EXPECT_EQ(variable.exit_code, kExitUsage);
+  EXPECT_THAT(variable.err, HasSubstr("FERRY_DRIVER: \"gpu\" names no driver"));
+}
+
+TEST(Cli, TheOptionOutranksTheVariable) {
+  EXPECT_EQ(driver_choice("sim").value().kind, DriverChoice::Kind::sim);
+  const Outcome run =
+      ferry_with({"doctor", "--device", "/nonexistent/libcuda.so.1"}, {"FERRY_DRIVER=gpu"});
+  EXPECT_EQ(run.exit_code, kExitFailure);
+  EXPECT_THAT(run.out, HasSubstr("/nonexistent/libcuda.so.1"));
+}
+
+}  // namespace
+}  // namespace ferry::cli

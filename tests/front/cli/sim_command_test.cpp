@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "front/cli/sim_command.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "driver/driver_choice.hpp"
+#include "front/cli/run_program.hpp"
+
+namespace ferry::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using testing::Outcome;
+using Environment = std::vector<std::string>;
+
+Outcome sim(const std::vector<std::string>& arguments, const Environment& environment = {}) {
+  std::vector<std::string> line{FERRY_PROGRAM, "sim"};
+  line.insert(line.end(), arguments.begin(), arguments.end());
+  return testing::run_program(std::move(line), environment);
+}
+
+// Matches where `env` printed exactly this line.
+auto has_line(const std::string& line) {
+  return ::testing::ContainsRegex("(^|\n)" + line + "\n");
+}
+
+TEST(SimPath, PrintsTheFolderAndNothingElse) {
+  const Outcome run = sim({"path"});
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_EQ(run.out, stand_in_folder() + "\n");
+  EXPECT_THAT(run.out, Not(IsEmpty()));
+}
+
+TEST(SimPath, SaysSoWhereThereIsNone) {
+  const Outcome run = sim({"path"}, {"FERRY_SIM_DIR=/nonexistent"});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_THAT(run.out, IsEmpty());
+  EXPECT_THAT(run.err, HasSubstr("the stand-in was not found"));
+}
+
+TEST(SimRun, PointsEveryWayToTheStandIn) {
+  const Outcome run = sim({"run", "--settings", "devices=3", "--", "env"},
+                          {"LD_LIBRARY_PATH=/some/folder", "LD_PRELOAD", "FERRY_DRIVER=cuda"});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  const std::string folder = stand_in_folder();
+  EXPECT_THAT(run.out, has_line("LD_LIBRARY_PATH=" + folder + ":/some/folder"));
+  EXPECT_THAT(run.out, has_line("LD_PRELOAD=" + folder + "/libcuda.so.1"));
+  EXPECT_THAT(run.out, has_line("FERRY_DRIVER=sim"));
+  EXPECT_THAT(run.out, has_line("FERRY_SIM=devices=3"));
+}
+
+TEST(SimRun, KeepsSettingsThatWereThere) {
+  const Outcome run = sim({"run", "--", "env"}, {"FERRY_SIM=devices=4", "LD_LIBRARY_PATH"});
+  EXPECT_THAT(run.out, has_line("FERRY_SIM=devices=4"));
+  EXPECT_THAT(run.out, has_line("LD_LIBRARY_PATH=" + stand_in_folder()));
+}
+
+TEST(SimRun, PassesArgumentsAndExitCodeThrough) {
+  const Outcome run =
+      sim({"run", "--", "sh", "-c", "echo \"$0 $1\"; exit 7", "--one", "two words"});
+  EXPECT_EQ(run.exit_code, 7);
+  EXPECT_EQ(run.out, "--one two words\n");
+}
+
+TEST(SimRun, ReachesProgramsThatBringASearchPathOfTheirOwn) {
+  const Outcome alone = testing::run_program({WHICH_DRIVER});
+  EXPECT_EQ(alone.out, FAKE_FOLDER "/libcuda.so.1\n");
+  const Outcome run = sim({"run", "--", WHICH_DRIVER});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(run.out, stand_in_folder() + "/libcuda.so.1\n");
+  const Outcome path_only = sim({"run", "--no-preload", "--", WHICH_DRIVER});
+  EXPECT_EQ(path_only.out, FAKE_FOLDER "/libcuda.so.1\n");
+}
+
+TEST(SimRun, FerryItselfFollows) {
+  const Outcome run = sim({"run", "--settings", "devices=2", "--", FERRY_PROGRAM, "doctor"});
+  EXPECT_EQ(run.exit_code, 0) << run.out;
+  EXPECT_THAT(run.out, HasSubstr("device 1"));
+}
+
+TEST(SimRun, AProgramThatIsNotThereIsCode127) {
+  const Outcome run = sim({"run", "--", "/nonexistent/program"});
+  EXPECT_EQ(run.exit_code, 127);
+  EXPECT_EQ(run.err, "ferry: there is no program \"/nonexistent/program\".\n");
+}
+
+TEST(SimRun, AProgramThatCannotBeExecutedIsCode126) {
+  const Outcome run = sim({"run", "--", "/"});
+  EXPECT_EQ(run.exit_code, 126);
+  EXPECT_THAT(run.err, HasSubstr("\"/\" could not be started"));
+}
+
+TEST(SimRun, NeedsAStandIn) {
+  const Outcome run = sim({"run", "--", "env"}, {"FERRY_SIM_DIR=/nonexistent"});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_THAT(run.out, IsEmpty());
+  EXPECT_THAT(run.err, HasSubstr("the stand-in was not found"));
+}
+
+}  // namespace
+}  // namespace ferry::cli
