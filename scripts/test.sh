@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Sets up, builds and runs every test.
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+usage() {
+  cat <<'TEXT'
+usage: scripts/test.sh [PRESET...]
+
+Installs the system packages that are missing, configures, builds and runs every test.
+PRESET is one of dev (default), release, asan-ubsan, tsan, cuda; each is built in build/PRESET.
+A second run takes seconds where nothing has changed. Logs go to build/logs.
+TEXT
+}
+
+presets=()
+for argument in "$@"; do
+  case $argument in
+    dev | release | asan-ubsan | tsan | cuda) presets+=("$argument") ;;
+    --help | -h) usage; exit 0 ;;
+    *) usage >&2; fail "Unknown argument: $argument" ;;
+  esac
+done
+[[ ${#presets[@]} -eq 0 ]] && presets=(dev)
+
+scripts/setup.sh
+for preset in "${presets[@]}"; do
+  configure "$preset"
+  build "$preset"
+  step "Testing ($preset)" "The tests that failed are listed above; run one alone with: ctest --preset $preset -R NAME."
+  current_log=$logs/test-$preset.log
+  say "$current_step ..."
+  ctest --preset "$preset" </dev/null 2>&1 | tee "$current_log"
+done
+say "" "All tests passed (${presets[*]}) in $SECONDS s. Logs: build/logs"
