@@ -11,9 +11,10 @@ namespace {
 // again.
 constexpr std::uint64_t kSmallestBorrowed = std::uint64_t{1} << 20;
 
-// Addresses are cheap: room for twice the device, so that fragments of it never matter.
-constexpr std::uint64_t kLargestReservation = std::uint64_t{512} << 30;
-constexpr std::uint64_t kSlabReservation = std::uint64_t{16} << 30;
+// Addresses are cheap: room for twice the device, so that fragments of it never matter. A heap that
+// outgrows its space gets another one.
+constexpr std::uint64_t kLargestReservation = std::uint64_t{128} << 30;
+constexpr std::uint64_t kSlabReservation = std::uint64_t{4} << 30;
 
 constexpr std::uint64_t kLargestRequest = std::uint64_t{1}
                                           << 46;  // beyond any device; keeps sums from wrapping

@@ -11,7 +11,7 @@ Result<std::unique_ptr<Space>> Space::reserve(Device& device, std::uint64_t size
     const Result<DeviceAddress> base = device.reserve(Bytes{size});
     if (base) return std::unique_ptr<Space>(new Space(device, *base, size));
     if (size == smallest) return base.error();
-    size = std::max(align_down(size / 2, device.granularity().count), smallest);
+    size = std::max(align_down(size / 8, device.granularity().count), smallest);
   }
 }
 

@@ -29,8 +29,9 @@ struct Gap {
 
 class Space {
  public:
-  // Reserves `size` bytes of addresses; halves the size down to `smallest` where the driver
-  // refuses. Requires: `device` outlives the space; sizes are page multiples.
+  // Reserves `size` bytes of addresses. Where the driver refuses, addresses are scarce: asks for an
+  // eighth, and again, down to `smallest`, so that something is left for other spaces. Requires:
+  // `device` outlives the space; sizes are page multiples.
   [[nodiscard]] static Result<std::unique_ptr<Space>> reserve(Device& device, std::uint64_t size,
                                                               std::uint64_t smallest);
 

@@ -197,7 +197,7 @@ TEST_P(DevicePoolStreams, ThreadsOnTheirOwnStreams) {
       for (int step = 0; step < 300; ++step) {
         const Bytes size{1 + (random() % (random() % 3 == 0 ? 8U << 20 : 40U << 10))};
         const Result<DeviceAddress> address = pool_->allocate(size, stream);
-        ASSERT_TRUE(address.ok());
+        ASSERT_TRUE(address.ok()) << pool_->out_of_memory_report();
         blocks.push_back(*address);
         if (blocks.size() < 8) continue;
         const std::size_t victim = random() % blocks.size();

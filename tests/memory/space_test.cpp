@@ -125,12 +125,12 @@ TEST_F(SpaceTest, OnlyWhollyIdleChunksAreOffered) {
   EXPECT_EQ(offered, std::vector<std::uint64_t>{4 * kPage});
 }
 
-TEST(Space, HalvesItsReservationWhereAddressesAreScarce) {
+TEST(Space, AsksForLessWhereAddressesAreScarce) {
   SimDevice sim;
   sim.fail_nth("cuMemAddressReserve", 1, 2);
   auto space = Space::reserve(sim.pool_side(), 64 * kPage, kPage);
   ASSERT_TRUE(space.ok());
-  EXPECT_EQ((*space)->segment().size(), 32 * kPage);
+  EXPECT_EQ((*space)->segment().size(), 8 * kPage);
 }
 
 }  // namespace
