@@ -82,6 +82,9 @@ function(ferry_test name)
   if(NOT TEST_TIMEOUT)
     set(TEST_TIMEOUT 120)
   endif()
+  if(FERRY_SANITIZE)
+    math(EXPR TEST_TIMEOUT "5 * ${TEST_TIMEOUT}")  # sanitized code is many times slower
+  endif()
   set_tests_properties(${name} PROPERTIES
     TIMEOUT ${TEST_TIMEOUT}
     ENVIRONMENT "FERRY_SIM_DIR=${CMAKE_BINARY_DIR}/lib/sim;${TEST_ENVIRONMENT}")

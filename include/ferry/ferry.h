@@ -4,7 +4,8 @@
  * Conventions, for every function:
  *   1. Returns a ferry_status; FERRY_OK is 0. Outputs are written only on success.
  *   2. After a failure, ferry_last_error() tells this thread what happened, in a sentence.
- *   3. Handles are opaque; NULL handles and NULL outputs are FERRY_ERROR_INVALID_ARGUMENT, never a crash.
+ *   3. Handles are opaque; NULL handles and NULL outputs are FERRY_ERROR_INVALID_ARGUMENT, never a
+ * crash.
  *   4. Any thread may call; a handle must not be destroyed while another thread uses it.
  *   5. `stream` is a CUstream / cudaStream_t; NULL is the legacy default stream.
  * Sizes are in bytes. Device pointers are never read or written by the host.
@@ -94,7 +95,8 @@ FERRY_API ferry_status ferry_init(const ferry_options* options);
  * stream order: none
  * blocks host: while the device's primary context is made
  * errors: NO_DEVICE, NOT_SUPPORTED (no virtual memory management), OUT_OF_MEMORY */
-FERRY_API ferry_status ferry_device_pool_create(int device, const ferry_device_pool_options* options,
+FERRY_API ferry_status ferry_device_pool_create(int device,
+                                                const ferry_device_pool_options* options,
                                                 ferry_device_pool** pool);
 
 /* Destroys a pool and gives all of its memory back; blocks still live become invalid.
@@ -109,28 +111,25 @@ FERRY_API ferry_status ferry_device_pool_destroy(ferry_device_pool* pool);
  * stream order: usable by work queued on `stream` after the call
  * blocks host: only when memory is short and must be reclaimed
  * errors: OUT_OF_MEMORY (ferry_last_error() holds the report: who holds what) */
-FERRY_API ferry_status ferry_device_allocate(ferry_device_pool* pool, size_t bytes, void* stream, void** pointer);
+FERRY_API ferry_status ferry_device_allocate(ferry_device_pool* pool, size_t bytes, void* stream,
+                                             void** pointer);
 
 /* Frees a block. NULL is ignored.
  * requires: a pointer from ferry_device_allocate on this pool
- * stream order: after the work queued so far on `stream` and on the streams of ferry_device_record_use
- * blocks host: never
- * errors: NOT_OWNED (foreign or interior pointer), ALREADY_FREED; the pool is unchanged */
+ * stream order: after the work queued so far on `stream` and on the streams of
+ * ferry_device_record_use blocks host: never errors: NOT_OWNED (foreign or interior pointer),
+ * ALREADY_FREED; the pool is unchanged */
 FERRY_API ferry_status ferry_device_free(ferry_device_pool* pool, void* pointer, void* stream);
 
-/* Tells the pool that work queued so far on `stream` uses the block, which was allocated on another stream.
- * requires: a live block
- * stream order: the block is not reused before that work has finished
- * blocks host: never
- * errors: NOT_OWNED, ALREADY_FREED */
-FERRY_API ferry_status ferry_device_record_use(ferry_device_pool* pool, void* pointer, void* stream);
+/* Tells the pool that work queued so far on `stream` uses the block, which was allocated on another
+ * stream. requires: a live block stream order: the block is not reused before that work has
+ * finished blocks host: never errors: NOT_OWNED, ALREADY_FREED */
+FERRY_API ferry_status ferry_device_record_use(ferry_device_pool* pool, void* pointer,
+                                               void* stream);
 
-/* Tells the pool that `stream` is about to be destroyed. Optional: it saves a device synchronisation
- * when the stream's idle memory is needed elsewhere.
- * requires: the stream still exists
- * stream order: none
- * blocks host: never
- * errors: INVALID_ARGUMENT */
+/* Tells the pool that `stream` is about to be destroyed. Optional: it saves a device
+ * synchronisation when the stream's idle memory is needed elsewhere. requires: the stream still
+ * exists stream order: none blocks host: never errors: INVALID_ARGUMENT */
 FERRY_API ferry_status ferry_device_stream_will_end(ferry_device_pool* pool, void* stream);
 
 /* Returns idle memory to the driver until the pool holds at most `keep_bytes`.
@@ -138,13 +137,11 @@ FERRY_API ferry_status ferry_device_stream_will_end(ferry_device_pool* pool, voi
  * stream order: none
  * blocks host: where idle memory still waits for queued work
  * errors: driver errors */
-FERRY_API ferry_status ferry_device_pool_trim(ferry_device_pool* pool, uint64_t keep_bytes, uint64_t* returned_bytes);
+FERRY_API ferry_status ferry_device_pool_trim(ferry_device_pool* pool, uint64_t keep_bytes,
+                                              uint64_t* returned_bytes);
 
-/* Changes the limit of a pool (0: what the device gives). Memory already held is kept until trimmed.
- * requires: a live pool
- * stream order: none
- * blocks host: never
- * errors: INVALID_ARGUMENT */
+/* Changes the limit of a pool (0: what the device gives). Memory already held is kept until
+ * trimmed. requires: a live pool stream order: none blocks host: never errors: INVALID_ARGUMENT */
 FERRY_API ferry_status ferry_device_pool_set_limit(ferry_device_pool* pool, uint64_t limit_bytes);
 
 /* Reads the figures of a pool.
@@ -152,7 +149,8 @@ FERRY_API ferry_status ferry_device_pool_set_limit(ferry_device_pool* pool, uint
  * stream order: none
  * blocks host: never
  * errors: INVALID_ARGUMENT */
-FERRY_API ferry_status ferry_device_pool_stats(ferry_device_pool* pool, ferry_device_pool_stats_t* stats);
+FERRY_API ferry_status ferry_device_pool_stats(ferry_device_pool* pool,
+                                               ferry_device_pool_stats_t* stats);
 
 /* Recomputes every invariant of a pool (slow; for tests and bug reports).
  * requires: a live pool
@@ -161,7 +159,8 @@ FERRY_API ferry_status ferry_device_pool_stats(ferry_device_pool* pool, ferry_de
  * errors: INTERNAL, with the broken invariant in ferry_last_error() */
 FERRY_API ferry_status ferry_device_pool_audit(ferry_device_pool* pool);
 
-/* What went wrong last on this thread; "" when nothing did. Valid until this thread's next Ferry call. */
+/* What went wrong last on this thread; "" when nothing did. Valid until this thread's next Ferry
+ * call. */
 FERRY_API const char* ferry_last_error(void);
 
 /* "out of memory" and so on; never NULL. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Controls of the driver stand-in, for tests. They are exported by the stand-in's libcuda.so.1 only:
- * find them with dlsym (or ferry's Driver::find_symbol) on the loaded library. A real driver has none.
+/* Controls of the driver stand-in, for tests. They are exported by the stand-in's libcuda.so.1
+ * only: find them with dlsym (or ferry's Driver::find_symbol) on the loaded library. A real driver
+ * has none.
  *
  * The same settings can be given in the environment when the library loads:
  *   FERRY_SIM="devices=2;capacity=24GiB;data=none;schedule=random;seed=7;fault=cuMemCreate@3:2"
@@ -18,14 +19,14 @@
 extern "C" {
 #endif
 
-/* Applies settings in the syntax of FERRY_SIM. Schedule, seed and faults act at once, and the random
- * sequence starts anew; devices, capacity and data can only change before cuInit or right after
- * ferry_sim_reset (-1 otherwise). A fault's result may be a number or a name of cuda.h. */
+/* Applies settings in the syntax of FERRY_SIM. Schedule, seed and faults act at once, and the
+ * random sequence starts anew; devices, capacity and data can only change before cuInit or right
+ * after ferry_sim_reset (-1 otherwise). A fault's result may be a number or a name of cuda.h. */
 typedef int (*ferry_sim_configure_fn)(const char* settings);
 
-/* Forgets everything (contexts, memory, streams, faults, counts) and starts anew with `settings` over the
- * defaults; FERRY_SIM no longer counts. A process that had called cuInit need not call it again. Queued
- * work does not run. Requires: no other thread is inside the library. */
+/* Forgets everything (contexts, memory, streams, faults, counts) and starts anew with `settings`
+ * over the defaults; FERRY_SIM no longer counts. A process that had called cuInit need not call it
+ * again. Queued work does not run. Requires: no other thread is inside the library. */
 typedef int (*ferry_sim_reset_fn)(const char* settings);
 
 /* The nth call from now on (1 = the next) of the named function fails with `result`, a CUresult. */

@@ -82,7 +82,8 @@ void add_run_command(CLI::App& sim, int& exit_code) {
       "--settings", options->settings,
       "Settings of the stand-in, such as \"devices=2;capacity=24GiB;schedule=lazy\"");
   command->add_flag("--no-preload", options->no_preload,
-                    "Only set the search path: for programs that do not bear LD_PRELOAD");
+                    "Only set the search path: for programs that do not bear LD_PRELOAD, such as "
+                    "those built with the address sanitizer");
   command->add_option("program", options->program, "The program and its arguments, after --")
       ->required();
   command->callback([options, &exit_code] { exit_code = run_program(*options); });

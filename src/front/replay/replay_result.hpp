@@ -42,7 +42,7 @@ struct DeviceResult {
   std::optional<Bytes> recorded_peak_reserved;
   // DeviceTrace's, for the picture; empty where nothing was recorded.
   std::vector<RecordedReserved> recorded_reserved;
-  Bytes peak_reserved;                // over all passes
+  Bytes peak_reserved;  // over all passes
   // The same with unlimited memory, where --capacity min has found it out on the way.
   std::optional<Bytes> unlimited_peak_reserved;
   std::optional<Bytes> min_capacity;  // found by --capacity min
