@@ -35,7 +35,7 @@ quietly "$compiler" -std=c99 -Wall -Wextra -Wpedantic -Werror "$source/tests/rep
   $(pkg-config --cflags --libs ferry) "-Wl,-rpath,$libdir" -o "$folder/by-pkg-config"
 "$folder/by-pkg-config"
 
-quietly cmake -S "$source/tests/repo/consumer" -B "$folder/by-cmake" "-DCMAKE_PREFIX_PATH=$prefix" \
+quietly cmake -G Ninja -S "$source/tests/repo/consumer" -B "$folder/by-cmake" "-DCMAKE_PREFIX_PATH=$prefix" \
   "-DCMAKE_C_COMPILER=$compiler"
 quietly cmake --build "$folder/by-cmake"
 "$folder/by-cmake/consumer"
