@@ -2,9 +2,9 @@
 #include "front/replay/pair_timer.hpp"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cmath>
+#include <numeric>
 
 namespace ferry::replay {
 
@@ -21,14 +21,18 @@ double nanoseconds(Clock::duration duration) {
       std::chrono::duration_cast<std::chrono::nanoseconds>(duration).count());
 }
 
-// What two readings of the clock with nothing between differ by.
+// What two readings of the clock with nothing between differ by. The clock may tick as coarsely as
+// the time between them, so single differences say little: their mean does, without the outliers.
 double clock_cost() {
-  std::vector<double> costs(1001);
+  std::vector<double> costs(2000);
   for (double& cost : costs) {
     const Clock::time_point before = Clock::now();
     cost = nanoseconds(Clock::now() - before);
   }
-  return percentile(costs, 0.5);
+  std::sort(costs.begin(), costs.end());
+  const auto cut = static_cast<std::ptrdiff_t>(costs.size() / 20);
+  const double sum = std::accumulate(costs.begin() + cut, costs.end() - cut, 0.0);
+  return sum / static_cast<double>(costs.size() - 2 * static_cast<std::size_t>(cut));
 }
 
 class PairTimer {
