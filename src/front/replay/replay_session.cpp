@@ -6,6 +6,7 @@
 #include "front/replay/pair_timer.hpp"
 #include "front/replay/replay_machine.hpp"
 #include "front/replay/report_words.hpp"
+#include "front/replay/trace_streams.hpp"
 
 namespace ferry::replay {
 
@@ -38,6 +39,10 @@ FileResult ReplaySession::replay_file(const std::string& path) const {
   result.notes = trace->notes;
   for (const DeviceTrace& device : trace->devices) {
     const bool only = trace->devices.size() == 1;
+    if (const std::size_t streams = count_streams(device); streams > TraceStreams::kMost) {
+      result.notes.push_back(fmt::format("The {} streams of {} were replayed on {}.", streams,
+                                         device_name(device.device), TraceStreams::kMost));
+    }
     result.devices.push_back(replay_device(
         device,
         only ? result.name : fmt::format("{}, {}", result.name, device_name(device.device))));

@@ -5,22 +5,40 @@
 
 namespace ferry::replay {
 
-Result<std::unique_ptr<TraceStreams>> TraceStreams::open(Device& device, const DeviceTrace& trace) {
-  std::set<std::uint64_t> names;  // in order, so that runs are alike
+namespace {
+
+// In order, so that runs are alike.
+std::set<std::uint64_t> names_in(const DeviceTrace& trace) {
+  std::set<std::uint64_t> names;
   for (const TraceBlock& block : trace.blocks) names.insert(block.stream);
   for (const TraceEvent& event : trace.events) names.insert(event.stream);
+  return names;
+}
+
+}  // namespace
+
+std::size_t count_streams(const DeviceTrace& trace) {
+  return names_in(trace).size();
+}
+
+Result<std::unique_ptr<TraceStreams>> TraceStreams::open(Device& device, const DeviceTrace& trace) {
   std::unique_ptr<TraceStreams> streams(new TraceStreams(device));
-  for (const std::uint64_t name : names) {
-    const Result<StreamRef> stream = device.create_stream();
-    if (!stream) return stream.error();
-    streams->streams_.emplace(name, *stream);
+  std::size_t number = 0;
+  for (const std::uint64_t name : names_in(trace)) {
+    if (number < kMost) {
+      const Result<StreamRef> stream = device.create_stream();
+      if (!stream) return stream.error();
+      streams->owned_.push_back(*stream);
+    }
+    streams->streams_.emplace(name, streams->owned_[number % kMost]);
+    ++number;
   }
   return streams;
 }
 
 TraceStreams::~TraceStreams() {
   // Nothing is left to be done where the device was lost.
-  for (const auto& [name, stream] : streams_) static_cast<void>(device_.destroy_stream(stream));
+  for (const StreamRef stream : owned_) static_cast<void>(device_.destroy_stream(stream));
 }
 
 }  // namespace ferry::replay

@@ -15,7 +15,12 @@ namespace ferry::replay {
 
 class TraceStreams {
  public:
-  // One stream for each that the trace names. Requires: `device` outlives the result.
+  // Programs have dozens of streams at most; a log that names more (handles that were reused, or
+  // a hostile file) is replayed on so many, which only adds order.
+  static constexpr std::size_t kMost = 256;
+
+  // One stream for each that the trace names, or for every kMost-th. Requires: `device` outlives
+  // the result.
   [[nodiscard]] static Result<std::unique_ptr<TraceStreams>> open(Device& device,
                                                                   const DeviceTrace& trace);
   ~TraceStreams();
@@ -26,13 +31,17 @@ class TraceStreams {
   [[nodiscard]] StreamRef of(std::uint64_t trace_stream) const {
     return streams_.find(trace_stream)->second;
   }
-  [[nodiscard]] std::size_t count() const { return streams_.size(); }
+  [[nodiscard]] std::size_t count() const { return owned_.size(); }
 
  private:
   explicit TraceStreams(Device& device) : device_(device) {}
 
   Device& device_;
-  std::unordered_map<std::uint64_t, StreamRef> streams_;
+  std::vector<StreamRef> owned_;
+  std::unordered_map<std::uint64_t, StreamRef> streams_;  // by the trace's name
 };
+
+// How many streams the trace names.
+[[nodiscard]] std::size_t count_streams(const DeviceTrace& trace);
 
 }  // namespace ferry::replay

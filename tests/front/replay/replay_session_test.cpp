@@ -7,6 +7,7 @@
 #include "front/replay/files.hpp"
 #include "front/replay/sim_machine.hpp"
 #include "front/replay/trace_builder.hpp"
+#include "front/replay/trace_streams.hpp"
 
 namespace ferry::replay {
 namespace {
@@ -154,6 +155,20 @@ TEST(ReplaySession, ReadsAFile) {
   EXPECT_EQ(result.devices[0].peak_live, 3_MiB);
   EXPECT_EQ(result.devices[0].recorded_peak_reserved, std::nullopt);
   EXPECT_THAT(told, ::testing::Contains(HasSubstr(result.name + ": pass 2 of 2, event 0 of 4")));
+}
+
+TEST(ReplaySession, StreamsThatHadToBeSharedAreNoted) {
+  std::string log = "Thread,Time,Action,Pointer,Size,Stream\n";
+  for (std::size_t i = 1; i <= TraceStreams::kMost + 1; ++i) {
+    log += "1,10:00:00:000001,allocate," + std::to_string(i * 4096) + ",512," + std::to_string(i) +
+           "\n";
+  }
+  const TemporaryFile file(log, "streams.csv");
+  const FileResult result = ReplaySession(stand_in(), options_for("")).replay_file(file.path());
+  ASSERT_EQ(result.devices.size(), 1U) << result.error;
+  EXPECT_TRUE(result.devices[0].completed) << result.devices[0].error;
+  EXPECT_THAT(result.notes,
+              ::testing::Contains("The 257 streams of device 0 were replayed on 256."));
 }
 
 TEST(ReplaySession, AFileThatCannotBeReadIsASentence) {

@@ -36,6 +36,21 @@ TEST(TraceStreams, TheDefaultStreamIsNotTheDriversDefaultStream) {
   EXPECT_NE(streams->of(0), StreamRef::legacy_default());
 }
 
+TEST(TraceStreams, ATraceOfVeryManySharesThem) {
+  const auto machine =
+      open_machine("fault=cuStreamCreate@" + std::to_string(TraceStreams::kMost + 1) + ":2");
+  TraceBuilder builder;
+  constexpr std::size_t kNamed = 3 * TraceStreams::kMost;
+  for (std::uint64_t name = 0; name < kNamed; ++name) builder.start(1_KiB, 10 * name);
+  const DeviceTrace trace = builder.build();
+  EXPECT_EQ(count_streams(trace), kNamed);
+  const auto streams = std::move(TraceStreams::open(machine->tool_device(), trace)).value();
+  EXPECT_EQ(streams->count(), TraceStreams::kMost);
+  std::set<StreamRef> distinct;
+  for (std::uint64_t name = 0; name < kNamed; ++name) distinct.insert(streams->of(10 * name));
+  EXPECT_EQ(distinct.size(), TraceStreams::kMost);
+}
+
 TEST(TraceStreams, DestroysThem) {
   const auto machine = open_machine();
   TraceBuilder builder;
