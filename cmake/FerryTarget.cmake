@@ -64,7 +64,7 @@ function(ferry_floor name)
   endif()
 endfunction()
 
-# ferry_label_tests(TEST... ): labels each test with its folder under tests/ ("driver", "front/replay").
+# ferry_label_tests(TEST... ): labels each test with its folder under tests/ ("driver", "front/traces").
 function(ferry_label_tests)
   cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY ${PROJECT_SOURCE_DIR}/tests OUTPUT_VARIABLE label)
   set_tests_properties(${ARGN} PROPERTIES LABELS ${label})

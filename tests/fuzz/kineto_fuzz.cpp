@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as a Kineto trace, plain or compressed.
-#include "front/replay/files.hpp"
-#include "front/replay/kineto_reader.hpp"
-#include "front/replay/kineto_samples.hpp"
+#include "front/traces/files.hpp"
+#include "front/traces/kineto_reader.hpp"
+#include "front/traces/kineto_samples.hpp"
 #include "fuzz/fuzz_target.hpp"
 #include "fuzz/reader_check.hpp"
 

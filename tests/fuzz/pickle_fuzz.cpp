@@ -2,9 +2,9 @@
 // Any bytes as a PyTorch memory snapshot.
 #include <string_view>
 
-#include "front/replay/files.hpp"
-#include "front/replay/snapshot_reader.hpp"
-#include "front/replay/snapshot_samples.hpp"
+#include "front/traces/files.hpp"
+#include "front/traces/snapshot_reader.hpp"
+#include "front/traces/snapshot_samples.hpp"
 #include "fuzz/fuzz_target.hpp"
 #include "fuzz/reader_check.hpp"
 

@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "front/replay/trace.hpp"
-#include "front/replay/trace_check.hpp"
+#include "front/traces/trace.hpp"
+#include "front/traces/trace_check.hpp"
 
 namespace ferry::fuzz {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as an RMM log.
-#include "front/replay/rmm_reader.hpp"
+#include "front/traces/rmm_reader.hpp"
 #include "fuzz/fuzz_target.hpp"
 #include "fuzz/reader_check.hpp"
 

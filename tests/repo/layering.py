@@ -15,6 +15,8 @@ import cpp_text
 
 FLOORS = ["base", "driver", "memory", "transfer", "tiers", "offload", "front"]
 RANK = {name: rank for rank, name in enumerate(FLOORS)}
+# The rooms of the front that look only down, too.
+FRONT_ROOMS = ["traces", "replay", "report", "cli"]
 TOP_FOLDERS = ["include", "src", "cuda", "bench", "tests", "examples", "python", "scripts", "cmake", "third_party"]
 
 COMPILED = {".cpp", ".cc", ".c"}
@@ -141,6 +143,19 @@ def check_includes(tree):
                     yield Breach("includes", f"{path}:{line}", f"includes {include}: {objection}")
 
 
+def check_rooms(tree):
+    def room_of(name):
+        parts = PurePosixPath(name).parts
+        return FRONT_ROOMS.index(parts[1]) if len(parts) > 2 and parts[0] == "front" and parts[1] in FRONT_ROOMS else None
+
+    for path in tree.files(CPP, "src"):
+        room = room_of(path.removeprefix("src/"))
+        for line, include in cpp_text.includes(tree.texts[path]):
+            other = room_of(include)
+            if room is not None and other is not None and other > room:
+                yield Breach("rooms", f"{path}:{line}", f"includes {include}: {FRONT_ROOMS[room]} is below {FRONT_ROOMS[other]}")
+
+
 def check_links(tree):
     """A static library that links upward goes unnoticed by the linker."""
     for floor in FLOORS:
@@ -259,6 +274,7 @@ def check_documents(tree):
 
 RULES = [
     check_includes,
+    check_rooms,
     check_links,
     check_cuda_headers,
     check_listed,

@@ -65,6 +65,18 @@ class Rules(unittest.TestCase):
         self.assert_breaks("includes", {"src/base/bytes.hpp": SPDX + "#include <driver/driver.hpp>\n"})
         self.assert_breaks("includes", {"src/memory/parts/pool.cpp": SPDX + '#  include "front/a.hpp"\n'})
 
+    def test_upward_include_inside_the_front(self):
+        listed = {
+            "src/front/CMakeLists.txt": CMAKE_SPDX + "ferry_floor(front SOURCES traces/trace.cpp report/page.cpp)\n",
+            "tests/front/CMakeLists.txt": CMAKE_SPDX + "ferry_test(front SOURCES traces/trace_test.cpp report/page_test.cpp)\n",
+            "src/front/report/page.cpp": SPDX + '#include "front/traces/trace.hpp"\n',
+            "src/front/traces/trace.cpp": SPDX,
+            "tests/front/traces/trace_test.cpp": SPDX + '#include "front/report/page.hpp"\n',
+            "tests/front/report/page_test.cpp": SPDX,
+        }
+        self.assertEqual(breaches_with(listed), [])
+        self.assert_breaks("rooms", {**listed, "src/front/traces/trace.cpp": SPDX + '#include "front/report/page.hpp"\n'})
+
     def test_include_that_names_no_floor(self):
         self.assert_breaks("includes", {"src/memory/parts/pool.cpp": SPDX + '#include "pool.hpp"\n'})
         self.assert_breaks("includes", {"src/memory/parts/pool.cpp": SPDX + '#include "../driver/driver.hpp"\n'})

@@ -9,8 +9,8 @@
 #include <cstdio>
 
 #include "front/cli/doctor.hpp"
+#include "front/cli/replay_command.hpp"
 #include "front/cli/sim_command.hpp"
-#include "front/replay/replay_command.hpp"
 #include "front/version.hpp"
 
 namespace ferry::cli {

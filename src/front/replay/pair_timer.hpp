@@ -15,8 +15,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "front/replay/trace.hpp"
 #include "front/replay/trace_streams.hpp"
+#include "front/traces/trace.hpp"
 #include "memory/device_pool.hpp"
 
 namespace ferry::replay {

@@ -11,7 +11,7 @@
 
 #include "front/replay/replay_result.hpp"
 #include "front/replay/replayed_allocator.hpp"
-#include "front/replay/trace.hpp"
+#include "front/traces/trace.hpp"
 
 namespace ferry::replay {
 

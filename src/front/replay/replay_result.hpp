@@ -10,7 +10,7 @@
 
 #include "base/bytes.hpp"
 #include "driver/call_counters.hpp"
-#include "front/replay/trace.hpp"
+#include "front/traces/trace.hpp"
 
 namespace ferry::replay {
 

@@ -5,7 +5,6 @@
 
 #include "front/replay/pair_timer.hpp"
 #include "front/replay/replay_machine.hpp"
-#include "front/replay/report_words.hpp"
 #include "front/replay/trace_streams.hpp"
 
 namespace ferry::replay {

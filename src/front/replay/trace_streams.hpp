@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "driver/device.hpp"
-#include "front/replay/trace.hpp"
+#include "front/traces/trace.hpp"
 
 namespace ferry::replay {
 

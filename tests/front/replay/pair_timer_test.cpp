@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "front/replay/sim_machine.hpp"
-#include "front/replay/trace_builder.hpp"
+#include "front/traces/trace_builder.hpp"
 
 namespace ferry::replay {
 namespace {

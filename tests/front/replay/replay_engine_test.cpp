@@ -11,7 +11,7 @@
 
 #include "front/replay/sim_machine.hpp"
 #include "front/replay/toy_allocator.hpp"
-#include "front/replay/trace_builder.hpp"
+#include "front/traces/trace_builder.hpp"
 
 namespace ferry::replay {
 namespace {

@@ -4,10 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "front/replay/files.hpp"
 #include "front/replay/sim_machine.hpp"
-#include "front/replay/trace_builder.hpp"
 #include "front/replay/trace_streams.hpp"
+#include "front/traces/files.hpp"
+#include "front/traces/trace_builder.hpp"
 
 namespace ferry::replay {
 namespace {

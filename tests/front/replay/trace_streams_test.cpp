@@ -6,7 +6,7 @@
 #include <set>
 
 #include "front/replay/sim_machine.hpp"
-#include "front/replay/trace_builder.hpp"
+#include "front/traces/trace_builder.hpp"
 
 namespace ferry::replay {
 namespace {

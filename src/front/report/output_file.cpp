@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "front/report/output_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+namespace ferry::replay {
+
+namespace {
+
+std::string refused(const char* what, int error) {
+  return fmt::format("{}: {}.", what, std::strerror(error));
+}
+
+// 0, or the errno of what failed. Closes the file in any case: some file systems tell of a full
+// disk only then.
+int write_and_close(int file, std::string_view text, bool sync) {
+  int error = 0;
+  while (!text.empty() && error == 0) {
+    const ssize_t written = write(file, text.data(), text.size());
+    if (written > 0) {
+      text.remove_prefix(static_cast<std::size_t>(written));
+    } else if (written == 0 || errno != EINTR) {
+      error = written == 0 ? ENOSPC : errno;
+    }
+  }
+  if (error == 0 && sync && fsync(file) != 0) error = errno;
+  if (close(file) != 0 && error == 0) error = errno;
+  return error;
+}
+
+mode_t usual_mode() {
+  const mode_t mask = umask(0);
+  umask(mask);
+  return 0666 & ~mask;
+}
+
+std::string write_in_place(const std::string& path, std::string_view text) {
+  const int file = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (file < 0) return refused("it could not be opened", errno);
+  const int error = write_and_close(file, text, false);
+  return error == 0 ? "" : refused("it could not be written", error);
+}
+
+std::string replace(const std::string& path, std::string_view text, mode_t mode) {
+  std::string temporary = path + ".XXXXXX";
+  const int file = mkostemp(temporary.data(), O_CLOEXEC);
+  if (file < 0) return refused("no file could be made beside it", errno);
+  const bool moded = fchmod(file, mode) == 0;
+  int error = moded ? 0 : errno;
+  const int write_error = write_and_close(file, text, true);
+  if (error == 0) error = write_error;
+  if (error == 0 && rename(temporary.c_str(), path.c_str()) != 0) error = errno;
+  if (error == 0) return "";
+  unlink(temporary.c_str());
+  return refused("it could not be written", error);
+}
+
+}  // namespace
+
+std::string write_file(const std::string& path, std::string_view text) {
+  struct stat found {};
+  if (stat(path.c_str(), &found) != 0) {
+    return errno == ENOENT ? replace(path, text, usual_mode())
+                           : refused("it could not be opened", errno);
+  }
+  if (S_ISDIR(found.st_mode)) return "it is a folder.";
+  if (!S_ISREG(found.st_mode)) return write_in_place(path, text);
+  // Through links to the file itself: the link is to stay.
+  const std::unique_ptr<char, decltype(&std::free)> real(realpath(path.c_str(), nullptr),
+                                                         &std::free);
+  return replace(real ? real.get() : path, text, found.st_mode & 07777);
+}
+
+std::string write_stream(std::FILE* stream, std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stream) == text.size() && std::fflush(stream) == 0) {
+    return "";
+  }
+  return refused("it could not be written", errno);
+}
+
+}  // namespace ferry::replay

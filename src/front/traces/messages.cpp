@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "front/traces/messages.hpp"
+
+#include <fmt/format.h>
+
+#include <iterator>
+
+namespace ferry::replay {
+
+std::string in_quotes(std::string_view text) {
+  constexpr std::size_t kLongest = 60;
+  std::string out = "'";
+  for (const char c : text.substr(0, kLongest)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte >= 0x7f) {
+      fmt::format_to(std::back_inserter(out), "\\x{:02x}", byte);
+    } else {
+      out += c;
+    }
+  }
+  out += text.size() > kLongest ? "'..." : "'";
+  return out;
+}
+
+}  // namespace ferry::replay
