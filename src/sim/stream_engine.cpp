@@ -218,6 +218,17 @@ bool StreamEngine::poll(Lock& lock, std::span<const Ticket> tickets, unsigned& p
   return std::all_of(tickets.begin(), tickets.end(), done);
 }
 
+// How many operations may run now. Work that always kept up with the program would rarely show a
+// missing wait, so stretches in which nothing runs alternate with stretches in which it catches up.
+std::uint64_t StreamEngine::random_burst() {
+  if (stretch_ == 0) {
+    stretch_ = 1 + random_() % 16;
+    stalled_ = random_() % 2 == 0;
+  }
+  --stretch_;
+  return stalled_ ? 0 : random_() % 3;
+}
+
 void StreamEngine::progress(Lock& lock) {
   switch (schedule_) {
     case Schedule::lazy:
@@ -226,7 +237,7 @@ void StreamEngine::progress(Lock& lock) {
       while (const Ticket next = pick_ready()) run(lock, next);
       return;
     case Schedule::random:
-      for (std::uint64_t count = random_() % 3; count > 0; --count) {
+      for (std::uint64_t count = random_burst(); count > 0; --count) {
         const Ticket next = pick_ready();
         if (!next) return;
         run(lock, next);

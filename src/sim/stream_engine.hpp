@@ -73,7 +73,10 @@ class StreamEngine {
   StreamEngine& operator=(const StreamEngine&) = delete;
 
   void set_schedule(Schedule schedule) { schedule_ = schedule; }
-  void set_seed(std::uint64_t seed) { random_.seed(seed); }
+  void set_seed(std::uint64_t seed) {
+    random_.seed(seed);
+    stretch_ = 0;
+  }
 
   [[nodiscard]] StreamGroup& create_group();
   // Runs what is queued in the group, then removes it with its streams.
@@ -116,11 +119,14 @@ class StreamEngine {
   [[nodiscard]] Ticket next_needed(const Ticket& target) const;
   [[nodiscard]] std::vector<Ticket> ready() const;
   [[nodiscard]] Ticket pick_ready();
+  [[nodiscard]] std::uint64_t random_burst();
   void run(Lock& lock, const Ticket& ticket);
   void reap(Stream& stream);
 
   Schedule schedule_;
   std::mt19937_64 random_;
+  std::uint64_t stretch_ = 0;  // under `random`: chances to run until the pace may change
+  bool stalled_ = false;       // under `random`: nothing runs by itself during this stretch
   std::vector<std::unique_ptr<StreamGroup>> groups_;
   std::uint64_t next_stream_ = 1;
   std::uint64_t next_operation_ = 1;

@@ -33,21 +33,20 @@ TEST_F(ExportsControlTest, TheRandomSequenceStartsAnewWithEachConfigure) {
   restart("schedule=random;seed=3");
   const CUdeviceptr address = allocate(4096);
   const CUstream a_stream = stream();
-  const auto progress = [&] {
+  const auto progress_with = [&](const char* seed) {
+    EXPECT_EQ(cuMemsetD32Async(address, 99, 1024, a_stream), CUDA_SUCCESS);
+    EXPECT_EQ(cuStreamSynchronize(a_stream), CUDA_SUCCESS);
+    EXPECT_EQ(ferry_sim_configure(seed), 0);
     std::vector<std::uint32_t> seen;
     for (std::uint32_t i = 0; i < 20; ++i) {
       EXPECT_EQ(cuMemsetD32Async(address, i, 1024, a_stream), CUDA_SUCCESS);
       seen.push_back(peek(address));
     }
-    EXPECT_EQ(cuStreamSynchronize(a_stream), CUDA_SUCCESS);
-    return std::vector<std::uint32_t>(seen.begin() + 1, seen.end());
+    return seen;
   };
-  EXPECT_EQ(ferry_sim_configure("seed=5"), 0);
-  const auto first = progress();
-  EXPECT_EQ(ferry_sim_configure("seed=6"), 0);
-  const auto other = progress();
-  EXPECT_EQ(ferry_sim_configure("seed=5"), 0);
-  EXPECT_EQ(progress(), first);
+  const auto first = progress_with("seed=5");
+  const auto other = progress_with("seed=6");
+  EXPECT_EQ(progress_with("seed=5"), first);
   EXPECT_NE(other, first);
 }
 
