@@ -3,39 +3,37 @@
 // library; every use requires the library's lock. A reset makes a new one.
 //
 // FAULT MODEL
+//
 // What it simulates, so that a wrong program fails here as it would (or might) on a GPU:
 // - Order. Work runs in any order that streams, events, the legacy default stream and synchronising
-// calls
-//   allow, and no other. Under `lazy` it runs as late as possible: a missing wait becomes wrong
-//   bytes.
+//   calls allow, and no other. Under `lazy` it runs as late as possible: a missing wait becomes
+//   wrong bytes.
 // - Asynchrony. Async copies read and write host memory when they run, pageable or not. Fills and
 //   device-to-device copies are asynchronous even by their plain names. Copies by plain names with
 //   a host side are complete on return.
 // - Device memory that the host cannot touch, that holds no defined bytes before it is written
-// (they read
-//   as 0xA5), and whose addresses are not given out again soon after they were freed.
+//   (they read as 0xA5), and whose addresses are not given out again soon after they were freed.
 // - The rules of virtual memory management. Access to what is not mapped, not allowed, freed, or
-// past the
-//   end of an allocation gives CUDA_ERROR_ILLEGAL_ADDRESS when the work runs, and poisons its
-//   context.
+//   past the end of an allocation gives CUDA_ERROR_ILLEGAL_ADDRESS when the work runs, and poisons
+//   its context.
 // - Limits: capacity per device, failures on request (faults), a forked child that may not use the
-// driver. Choices where cuda.h leaves room:
+//   driver.
+//
+// Choices where cuda.h leaves room:
 // - cuMemFree finishes the work of the context that owns the memory first, cuMemFreeHost and
 //   cuMemHostUnregister that of all contexts: the real driver synchronises there today, although
 //   cuda.h does not promise it. cuMemUnmap and cuMemRelease wait for nothing.
 // - A query that finds work unfinished lets a little of it happen under `lazy` (see
-// StreamEngine::poll).
-//   Under `random` any call may let some work happen.
+//   StreamEngine::poll). Under `random` any call may let some work happen.
+//
 // What it CANNOT show:
 // - Races between a host thread and a running copy: work runs inside calls, under one lock. Two
-// operations
-//   never overlap; they only change places.
+//   operations never overlap; they only change places.
 // - Time. Event times count operations, one microsecond each.
 // - A program that spins on a host flag which queued work is to set, without calling the driver:
-// under
-//   `lazy` and `random` nothing runs meanwhile, and it spins for ever.
+//   under `lazy` and `random` nothing runs meanwhile, and it spins for ever.
 // - Kernels, graphs, stream capture, memory pools, peer access, sharing between processes: not
-// there yet.
+//   there yet.
 // - Wrong bytes that only a weaker memory model, an engine's own reordering or ECC could produce.
 #pragma once
 
