@@ -212,6 +212,12 @@ Status Device::synchronize() {
   return call("cuCtxSynchronize", driver_.table().cuCtxSynchronize);
 }
 
+Result<bool> Device::owns(StreamRef stream) {
+  CUcontext owner = nullptr;
+  FERRY_TRY(call("cuStreamGetCtx", driver_.table().cuStreamGetCtx, native(stream), &owner));
+  return owner == static_cast<CUcontext>(context_);
+}
+
 Result<bool> Device::is_capturing(StreamRef stream) {
   CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
   FERRY_TRY(

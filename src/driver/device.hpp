@@ -78,6 +78,9 @@ class Device {
   [[nodiscard]] Status synchronize(EventHandle event);  // blocks the host
   [[nodiscard]] Status synchronize(StreamRef stream);   // blocks the host
   [[nodiscard]] Status synchronize();                   // blocks the host: the whole context
+  // Whether the stream is of this device's primary context. Error: no living stream has the handle,
+  // where the driver notices.
+  [[nodiscard]] Result<bool> owns(StreamRef stream);
   // capture_active: the legacy default stream was asked about while another stream captures.
   [[nodiscard]] Result<bool> is_capturing(StreamRef stream);
 

@@ -2,6 +2,7 @@
 #include "memory/device_pool.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "driver/mutex.hpp"
 #include "memory/placer.hpp"
@@ -30,7 +31,9 @@ class DevicePool::Impl {
   Status audit();
 
  private:
-  std::uint32_t heap_index(StreamRef stream) FERRY_REQUIRES(mutex_);
+  Result<std::uint32_t> heap_index(StreamRef stream) FERRY_REQUIRES(mutex_);
+  std::optional<std::uint32_t> adopt_ended_heap(StreamRef stream) FERRY_REQUIRES(mutex_);
+  Status refuse_foreign(StreamRef stream) FERRY_REQUIRES(mutex_);
   Status not_live(DeviceAddress address) const FERRY_REQUIRES(mutex_);
   PendingFree collect_fences(DeviceAddress address, const LiveBlock& block, StreamRef stream)
       FERRY_REQUIRES(mutex_);
@@ -48,22 +51,19 @@ DevicePool::Impl::~Impl() {
   const MutexLock lock(mutex_);
   // At process exit the driver may be gone already; then no queued work is left either.
   static_cast<void>(reclaimer_.synchronize());
-  for (auto& [address, uses] : state_.foreign_uses) {
-    for (const ForeignUse& use : uses) {
-      if (use.has_event()) state_.events.give_back(use.event);
-    }
-  }
+  state_.foreign_uses.give_back_all(state_.events);
 }
 
 Result<DeviceAddress> DevicePool::Impl::allocate(Bytes bytes, StreamRef stream) {
   if (bytes.count == 0) return DeviceAddress{};
   const MutexLock lock(mutex_);
-  const std::uint32_t user = heap_index(stream);
-  Result<LiveBlock> block = placer_.find(user, bytes.count);
+  const Result<std::uint32_t> user = heap_index(stream);
+  if (!user) return user.error();
+  Result<LiveBlock> block = placer_.find(*user, bytes.count);
   if (!block) {
     if (block.error().code() == Code::out_of_memory) {
       ++state_.stats.num_ooms;
-      state_.out_of_memory_report = describe_out_of_memory(state_, bytes, *state_.heaps[user]);
+      state_.out_of_memory_report = describe_out_of_memory(state_, bytes, *state_.heaps[*user]);
     }
     return block.error();
   }
@@ -78,14 +78,49 @@ Result<DeviceAddress> DevicePool::Impl::allocate(Bytes bytes, StreamRef stream) 
   return address;
 }
 
-std::uint32_t DevicePool::Impl::heap_index(StreamRef stream) {
+// The heap of a stream; on first sight one that a stream of the past has left, or a new one.
+Result<std::uint32_t> DevicePool::Impl::heap_index(StreamRef stream) {
   const std::uint64_t key = stream_key(stream);
   if (const auto known = state_.heap_of.find(key); known != state_.heap_of.end())
     return known->second;
-  const auto index = static_cast<std::uint32_t>(state_.heaps.size());
-  state_.heaps.push_back(std::make_unique<Heap>(stream));
-  state_.heap_of.insert({key, index});
-  return index;
+  FERRY_TRY(refuse_foreign(stream));
+  std::optional<std::uint32_t> index = adopt_ended_heap(stream);
+  if (!index) {
+    index = static_cast<std::uint32_t>(state_.heaps.size());
+    state_.heaps.push_back(std::make_unique<Heap>(stream, key));
+  }
+  state_.heap_of.insert({key, *index});
+  return *index;
+}
+
+// A heap may change hands when all work of its stream has ended: nothing of the past can then
+// collide with the new stream. Only the longest ended are asked, so that a crowd of them costs
+// nothing.
+std::optional<std::uint32_t> DevicePool::Impl::adopt_ended_heap(StreamRef stream) {
+  constexpr std::size_t kMostAsked = 4;
+  std::vector<std::uint32_t>& ended = state_.ended_heaps;
+  for (std::size_t i = 0; i < std::min(kMostAsked, ended.size()); ++i) {
+    const std::uint32_t index = ended[i];
+    Heap& heap = *state_.heaps[index];
+    heap.clock.poll(state_.events);
+    if (!heap.clock.passed(heap.clock.now())) continue;
+    ended.erase(ended.begin() + static_cast<std::ptrdiff_t>(i));
+    heap.stream = stream;
+    heap.key = stream_key(stream);
+    heap.ended = false;
+    return index;
+  }
+  return std::nullopt;
+}
+
+// The pool's fences are events of the device's primary context, which other contexts' streams
+// cannot record.
+Status DevicePool::Impl::refuse_foreign(StreamRef stream) {
+  if (is_default(stream)) return {};
+  const Result<bool> ours = state_.device.owns(stream);
+  if (!ours) return Status(Code::invalid_argument, "a handle of no living stream");
+  if (!*ours) return Status(Code::invalid_argument, "a stream of another context or device");
+  return {};
 }
 
 Status DevicePool::Impl::free(DeviceAddress address, StreamRef stream) {
@@ -94,6 +129,12 @@ Status DevicePool::Impl::free(DeviceAddress address, StreamRef stream) {
   const auto entry = state_.live.find(address.value);
   if (entry == state_.live.end()) return not_live(address);
   const LiveBlock block = entry->second;
+  const std::uint64_t key = stream_key(stream);
+  // A stream that is gone cannot be asked; the block is quarantined then.
+  if (!is_default(stream) && state_.heap_of.find(key) == state_.heap_of.end()) {
+    const Result<bool> ours = state_.device.owns(stream);
+    if (ours.ok() && !*ours) return refuse_foreign(stream);
+  }
   PendingFree pending = collect_fences(address, block, stream);
   state_.live.erase(entry);
   --state_.stats.allocations;
@@ -116,7 +157,8 @@ Status DevicePool::Impl::free(DeviceAddress address, StreamRef stream) {
 PendingFree DevicePool::Impl::collect_fences(DeviceAddress address, const LiveBlock& block,
                                              StreamRef stream) {
   Heap& heap = *state_.heaps[block.heap];
-  const bool freed_at_home = !heap.ended && stream_key(heap.stream) == stream_key(stream);
+  const std::uint64_t key = stream_key(stream);
+  const bool freed_at_home = !heap.ended && heap.key == key;
   PendingFree pending;
   pending.block = block;
   const auto fence_on = [&](StreamRef foreign) {
@@ -128,16 +170,12 @@ PendingFree DevicePool::Impl::collect_fences(DeviceAddress address, const LiveBl
     }
   };
   if (!freed_at_home) fence_on(stream);
-  if (const auto uses = state_.foreign_uses.find(address.value);
-      uses != state_.foreign_uses.end()) {
-    for (const ForeignUse& use : uses->second) {
-      if (use.has_event()) {
-        pending.events.push_back(use.event);
-      } else if (stream_key(use.stream) != stream_key(stream)) {
-        fence_on(use.stream);
-      }
+  for (const ForeignUse& use : state_.foreign_uses.take(address)) {
+    if (use.has_event()) {
+      pending.events.push_back(use.event);
+    } else if (use.key != key) {
+      fence_on(use.stream);
     }
-    state_.foreign_uses.erase(uses);
   }
   if (freed_at_home && !(pending.events.empty() && !pending.quarantined))
     pending.stamp = heap.clock.tick();
@@ -155,37 +193,28 @@ void DevicePool::Impl::free_at_once(const LiveBlock& block, StreamRef stream) {
   heap.put_back(Placement{block.space, block.id}, heap.clock.tick());
   // While there is one stream only, nobody else can ask for the memory and no event is needed. If
   // the mark fails, the memory simply stays with its stream until the device is waited for.
-  if (state_.heaps.size() > 1) static_cast<void>(heap.clock.mark(state_.events, stream));
+  if (state_.heaps.size() > 1) static_cast<void>(heap.clock.mark_if_few(state_.events, stream));
 }
 
 Status DevicePool::Impl::record_use(DeviceAddress address, StreamRef stream) {
   const MutexLock lock(mutex_);
   const auto entry = state_.live.find(address.value);
   if (entry == state_.live.end()) return not_live(address);
-  std::vector<ForeignUse>& uses = state_.foreign_uses[address.value];
-  const bool known = std::any_of(uses.begin(), uses.end(), [&](const ForeignUse& use) {
-    return !use.has_event() && stream_key(use.stream) == stream_key(stream);
-  });
-  if (!known) uses.push_back(ForeignUse{stream, {}});
-  return {};
+  if (state_.heap_of.find(stream_key(stream)) == state_.heap_of.end())
+    FERRY_TRY(refuse_foreign(stream));
+  return state_.foreign_uses.add(address, stream, state_.events);
 }
 
 void DevicePool::Impl::stream_will_end(StreamRef stream) {
   const MutexLock lock(mutex_);
-  const std::uint64_t key = stream_key(stream);
-  for (auto entry = state_.foreign_uses.begin(); entry != state_.foreign_uses.end(); ++entry) {
-    for (ForeignUse& use : entry.value()) {
-      if (use.has_event() || stream_key(use.stream) != key) continue;
-      // Without an event the stream itself stays named; the free then quarantines the block.
-      if (const Result<EventHandle> event = state_.events.record(stream)) use.event = *event;
-    }
-  }
-  const auto known = state_.heap_of.find(key);
+  state_.foreign_uses.stream_will_end(stream, state_.events);
+  const auto known = state_.heap_of.find(stream_key(stream));
   if (known == state_.heap_of.end()) return;
   Heap& heap = *state_.heaps[known->second];
   heap.return_all_empty_slabs();
   static_cast<void>(heap.clock.mark(state_.events, stream));
   heap.ended = true;
+  state_.ended_heaps.push_back(known->second);
   state_.heap_of.erase(known);
 }
 
@@ -194,7 +223,7 @@ Result<Bytes> DevicePool::Impl::trim(Bytes keep) {
   const std::uint64_t before = state_.committed;
   reclaimer_.poll_fences();
   FERRY_TRY(reclaimer_.release_down_to(keep.count));
-  if (state_.committed > keep.count) {
+  if (state_.committed > keep.count && reclaimer_.has_waiting()) {
     FERRY_TRY(reclaimer_.synchronize());
     FERRY_TRY(reclaimer_.release_down_to(keep.count));
   }
@@ -212,11 +241,12 @@ Status DevicePool::Impl::not_live(DeviceAddress address) const {
     for (const HeapSpace& entry : heap->spaces) {
       if (!entry.space->contains(address)) continue;
       const Segment& segment = entry.space->segment();
-      const BlockId id = segment.block_at(entry.space->offset_of(address));
-      const bool interior =
-          entry.kind == SpaceKind::blocks && segment.block(id).state == BlockState::live;
-      return interior ? Status(Code::not_owned, "a pointer into a block, not its start")
-                      : Status(Code::already_freed, "device pool");
+      const Block& block = segment.block(segment.block_at(entry.space->offset_of(address)));
+      if (block.state == BlockState::empty) break;
+      const bool inside = entry.kind == SpaceKind::blocks ? block.state == BlockState::live
+                                                          : heap->slabs.is_inside_block(address);
+      return inside ? Status(Code::not_owned, "a pointer into a block, not its start")
+                    : Status(Code::already_freed, "device pool");
     }
   }
   return Status(Code::not_owned, "device pool");

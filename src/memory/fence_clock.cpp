@@ -11,8 +11,17 @@ Status FenceClock::mark(EventPool& events, StreamRef stream) {
   return {};
 }
 
+Status FenceClock::mark_if_few(EventPool& events, StreamRef stream) {
+  return has_room(events) ? mark(events, stream) : Status();
+}
+
+bool FenceClock::has_room(EventPool& events) {
+  if (marks_.size() >= kFewMarks) poll(events);
+  return marks_.size() < kFewMarks;
+}
+
 Status FenceClock::mark_context(EventPool& events) {
-  if (marked()) return {};
+  if (marked() || !has_room(events)) return {};
   const Result<EventHandle> event = events.record_context();
   if (!event) return event.error();
   add_mark(*event);

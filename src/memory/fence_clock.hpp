@@ -29,8 +29,15 @@ class FenceClock {
   // Marks now with an event on `stream`. Requires: `stream` is the clock's own and still exists.
   [[nodiscard]] Status mark(EventPool& events, StreamRef stream);
 
-  // Marks now with an event that covers the whole context: for a stream that may be gone.
+  // The same while few marks wait to be reached. Otherwise the newest ticks stay without one until
+  // there is room: a stream far behind its host would need an event for every free.
+  [[nodiscard]] Status mark_if_few(EventPool& events, StreamRef stream);
+
+  // Marks now with an event that covers the whole context: for a stream that may be gone. Not while
+  // many marks wait.
   [[nodiscard]] Status mark_context(EventPool& events);
+
+  [[nodiscard]] std::size_t waiting_marks() const { return marks_.size(); }
 
   // Asks the driver which marks have been reached. Does not block.
   void poll(EventPool& events);
@@ -45,6 +52,9 @@ class FenceClock {
   };
 
   void add_mark(EventHandle event);
+  [[nodiscard]] bool has_room(EventPool& events);
+
+  static constexpr std::size_t kFewMarks = 8;
 
   std::uint64_t now_ = 0;
   std::uint64_t marked_ = 0;

@@ -30,9 +30,10 @@ struct HeapSpace {
 };
 
 struct Heap {
-  explicit Heap(StreamRef stream_ref) : stream(stream_ref) {}
+  Heap(StreamRef stream_ref, std::uint64_t stream_key) : stream(stream_ref), key(stream_key) {}
 
   StreamRef stream;
+  std::uint64_t key;   // of the stream, as its thread named it
   bool ended = false;  // the stream is gone, or about to go
   FenceClock clock;
   SlabCache slabs;

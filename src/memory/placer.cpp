@@ -12,9 +12,12 @@ namespace {
 constexpr std::uint64_t kSmallestBorrowed = std::uint64_t{1} << 20;
 
 // Addresses are cheap: room for twice the device, so that fragments of it never matter. A heap that
-// outgrows its space gets another one.
+// outgrows its space gets another one. But they are not endless: in a crowd of streams, each next
+// few get half as much.
 constexpr std::uint64_t kLargestReservation = std::uint64_t{128} << 30;
 constexpr std::uint64_t kSlabReservation = std::uint64_t{4} << 30;
+constexpr std::size_t kHeapsOfOneSize = 8;
+constexpr std::size_t kMostHalvings = 7;
 
 constexpr std::uint64_t kLargestRequest = std::uint64_t{1}
                                           << 46;  // beyond any device; keeps sums from wrapping
@@ -54,6 +57,10 @@ Result<LiveBlock> Placer::allocate_in_slab(std::uint32_t user, std::uint64_t byt
 Result<LiveBlock> Placer::place(std::uint32_t user, SpaceKind kind, std::uint64_t size) {
   constexpr std::uint64_t kAnyTime = ~std::uint64_t{0};
   if (const auto block = take_idle(user, user, kind, size, kAnyTime)) return *block;
+  // What cannot fit beside the live blocks is refused before anything is taken or waited for.
+  const std::uint64_t live = state_.stats.allocated_bytes.count;
+  if (size > state_.budget() || live > state_.budget() - size)
+    return Status(Code::out_of_memory, "device pool");
   bool waited = false;
   for (;;) {
     reclaimer_.poll_fences();
@@ -61,7 +68,6 @@ Result<LiveBlock> Placer::place(std::uint32_t user, SpaceKind kind, std::uint64_
     if (const auto block = borrow(user, kind, size)) return *block;
     Result<LiveBlock> grown = grow(user, kind, size);
     if (grown || grown.error().code() != Code::out_of_memory) return grown;
-    if (size > state_.budget()) return grown;
     if (waited) return grow_anywhere(user, kind, size);
     ++state_.stats.num_alloc_retries;
     FERRY_TRY(reclaimer_.synchronize());
@@ -134,12 +140,13 @@ Result<LiveBlock> Placer::fill(const Opening& opening, std::uint32_t user, std::
 Status Placer::add_space(Heap& heap, SpaceKind kind, std::uint64_t size) {
   const std::uint64_t page = state_.device.granularity().count;
   const std::uint64_t smallest = align_up(size, page);
+  const std::uint64_t generous = kind == SpaceKind::slabs
+                                     ? kSlabReservation
+                                     : std::min(state_.total_memory.count * 2, kLargestReservation);
   const std::uint64_t wished =
-      kind == SpaceKind::slabs
-          ? kSlabReservation
-          : std::min(align_up(state_.total_memory.count * 2, page), kLargestReservation);
+      generous >> std::min(state_.heaps.size() / kHeapsOfOneSize, kMostHalvings);
   Result<std::unique_ptr<Space>> space =
-      Space::reserve(state_.device, std::max(smallest, wished), smallest);
+      Space::reserve(state_.device, std::max(smallest, align_up(wished, page)), smallest);
   if (!space) return space.error();
   heap.spaces.push_back(HeapSpace{kind, std::move(space).value()});
   return {};

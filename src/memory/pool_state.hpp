@@ -10,8 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "memory/address_hash.hpp"
 #include "memory/device_pool.hpp"
-#include "memory/event_pool.hpp"
+#include "memory/foreign_uses.hpp"
 #include "memory/heap.hpp"
 
 namespace ferry {
@@ -31,27 +32,12 @@ struct LiveBlock {
   [[nodiscard]] bool in_slab() const { return slot != kNoSlot; }
 };
 
-// A foreign use of a live block: an event where the stream has ended since, else the stream itself.
-struct ForeignUse {
-  StreamRef stream;
-  EventHandle event;
-  [[nodiscard]] bool has_event() const { return event.value != nullptr; }
-};
-
 // A freed block that may still be in use on streams other than its heap's.
 struct PendingFree {
   LiveBlock block;
   std::uint64_t stamp = 0;  // of its heap's clock, where it was freed on the heap's own stream
   std::vector<EventHandle> events;  // all must be reached
   bool quarantined = false;         // an event could not be recorded: only an idle device frees it
-};
-
-// Addresses differ in their middle bits only, and the map looks at the low ones: mix them.
-struct AddressHash {
-  std::size_t operator()(std::uint64_t address) const {
-    const std::uint64_t mixed = address * 0x9e3779b97f4a7c15U;  // 2^64 divided by the golden ratio
-    return static_cast<std::size_t>(mixed ^ (mixed >> 32));
-  }
 };
 
 struct PoolState {
@@ -64,12 +50,13 @@ struct PoolState {
   Bytes total_memory;                        // of the device
   std::vector<std::unique_ptr<Heap>> heaps;  // never shrinks: its indices are handed out
   tsl::robin_map<std::uint64_t, std::uint32_t, AddressHash>
-      heap_of;                                                 // stream key -> index of its heap
+      heap_of;                             // stream key -> index of its heap
+  std::vector<std::uint32_t> ended_heaps;  // whose streams are gone, in the order of their end
   tsl::robin_map<std::uint64_t, LiveBlock, AddressHash> live;  // address -> block
-  tsl::robin_map<std::uint64_t, std::vector<ForeignUse>, AddressHash>
-      foreign_uses;  // address -> uses on other streams
+  ForeignUses foreign_uses;
   std::vector<PendingFree> pending;
   std::uint64_t committed = 0;  // bytes of all chunks
+  std::uint64_t lost = 0;       // bytes that the driver refused to take back; they still count
   DevicePoolStats stats;
   std::string out_of_memory_report;
 

@@ -45,15 +45,18 @@ Status Reclaimer::commit(Heap& heap, std::uint32_t space_index, std::uint64_t of
   const GrowthPolicy policy = state_.policy();
   bool device_is_full = false;
   bool step_ahead = true;
+  std::vector<Gap> created;
   for (;;) {
     std::vector<Gap> gaps = space.gaps(offset, size);
     if (gaps.empty()) return {};
     const std::uint64_t missing = total(gaps);
-    const std::uint64_t wanted = state_.committed + missing;
+    const std::uint64_t wanted = state_.committed + state_.lost + missing;
     const std::uint64_t excess =
         state_.limit.count != 0 && wanted > state_.limit.count ? wanted - state_.limit.count : 0;
     if (device_is_full || excess > 0) {
-      FERRY_TRY(move_idle_into(space, gaps, device_is_full ? missing : excess, window));
+      const Status moved = move_idle_into(space, gaps, device_is_full ? missing : excess, window);
+      if (moved.code() == Code::out_of_memory) give_back(space, created);
+      FERRY_TRY(moved);
       device_is_full = step_ahead = false;
       continue;
     }
@@ -66,15 +69,35 @@ Status Reclaimer::commit(Heap& heap, std::uint32_t space_index, std::uint64_t of
     }
     step_ahead = false;
     for (const Gap& gap : gaps) {
-      const std::uint64_t before = space.committed();
-      const Status status = space.commit_new(gap, policy);
-      state_.committed += space.committed() - before;
-      state_.stats.reserved_bytes_peak =
-          std::max(state_.stats.reserved_bytes_peak, Bytes{state_.committed});
+      const Status status = commit_new(space, gap, created);
       if (status) continue;
       if (status.code() != Code::out_of_memory) return status;
       device_is_full = true;
       break;
+    }
+  }
+}
+
+Status Reclaimer::commit_new(Space& space, const Gap& gap, std::vector<Gap>& created) {
+  const std::uint64_t before = space.committed();
+  const Status status = space.commit_new(gap, state_.policy());
+  const std::uint64_t added = space.committed() - before;
+  if (added > 0) created.push_back(Gap{gap.offset, added});
+  state_.committed += added;
+  state_.stats.reserved_bytes_peak =
+      std::max(state_.stats.reserved_bytes_peak, Bytes{state_.committed + state_.lost});
+  return status;
+}
+
+// A request that fails must not leave the pool with all the memory that it tried to find. What the
+// driver does not take back stays idle memory.
+void Reclaimer::give_back(Space& space, const std::vector<Gap>& created) {
+  for (const Gap& gap : created) {
+    for (std::uint64_t offset = gap.offset; offset < gap.offset + gap.size;) {
+      const Result<Chunk> chunk = space.detach(offset);
+      if (!chunk) return;
+      offset += chunk->size;
+      static_cast<void>(release({*chunk}));
     }
   }
 }
@@ -148,6 +171,7 @@ Status Reclaimer::release(const std::vector<Chunk>& chunks) {
   for (const Chunk& chunk : chunks) {
     const Status status = state_.device.release(chunk.handle, Bytes{chunk.size});
     state_.committed -= chunk.size;
+    if (!status) state_.lost += chunk.size;
     if (!status && first_failure) first_failure = status;
   }
   return first_failure;
@@ -182,6 +206,18 @@ void Reclaimer::poll_fences() {
   }
 }
 
+bool Reclaimer::has_waiting() const {
+  bool waiting = !state_.pending.empty();
+  for (const std::unique_ptr<Heap>& heap : state_.heaps) {
+    for (const HeapSpace& entry : heap->spaces) {
+      entry.space->for_each_idle_chunk([&](std::uint64_t, const Chunk&, const Block& block) {
+        waiting = waiting || !heap->clock.passed(block.stamp);
+      });
+    }
+  }
+  return waiting;
+}
+
 Status Reclaimer::synchronize() {
   FERRY_TRY(state_.device.synchronize());
   ++state_.stats.num_sync_all_streams;
@@ -189,7 +225,10 @@ Status Reclaimer::synchronize() {
     for (const EventHandle event : state_.pending.back().events) state_.events.give_back(event);
     free_pending(state_.pending.size() - 1);
   }
-  for (const std::unique_ptr<Heap>& heap : state_.heaps) heap->clock.pass_all(state_.events);
+  for (const std::unique_ptr<Heap>& heap : state_.heaps) {
+    heap->return_all_empty_slabs();  // first: what they give back is freed at this moment
+    heap->clock.pass_all(state_.events);
+  }
   return {};
 }
 

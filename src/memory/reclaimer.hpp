@@ -16,7 +16,7 @@ class Reclaimer {
 
   // Makes [offset, offset + size) of a heap's space committed. New chunks while the limit and the
   // device allow, else idle chunks whose fence has passed are moved in. Error out_of_memory: not
-  // enough of those; nothing was lost, and what was committed so far is idle memory.
+  // enough of those; what was created for the request is given back.
   [[nodiscard]] Status commit(Heap& heap, std::uint32_t space, std::uint64_t offset,
                               std::uint64_t size);
 
@@ -26,6 +26,9 @@ class Reclaimer {
   // Asks for the fences of all heaps and of freed blocks; what has passed becomes idle. Does not
   // block.
   void poll_fences();
+
+  // Whether memory that is free waits for queued work, so that waiting for the device would help.
+  [[nodiscard]] bool has_waiting() const;
 
   // Waits for the device: every fence has passed afterwards. Blocks the host.
   [[nodiscard]] Status synchronize();
@@ -49,6 +52,8 @@ class Reclaimer {
   [[nodiscard]] Status move_idle_into(Space& space, const std::vector<Gap>& gaps,
                                       std::uint64_t bytes, const Window& window);
   [[nodiscard]] Status release(const std::vector<Chunk>& chunks);
+  [[nodiscard]] Status commit_new(Space& space, const Gap& gap, std::vector<Gap>& created);
+  void give_back(Space& space, const std::vector<Gap>& created);
   void free_pending(std::size_t index);
 
   PoolState& state_;

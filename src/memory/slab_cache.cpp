@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "memory/slab_cache.hpp"
 
+#include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace ferry {
 
@@ -14,12 +16,11 @@ constexpr std::uint64_t all_free(std::size_t size_class) {
 }  // namespace
 
 std::optional<SlabSlot> SlabCache::take(std::size_t size_class) {
-  const SlabId id = available_[size_class];
+  const SlabId id = partial_[size_class] != kNoSlab ? partial_[size_class] : empty_[size_class];
   if (id == kNoSlab) return std::nullopt;
-  Slab& slab = slabs_[id];
+  const Slab& slab = slabs_[id];
   const auto index = static_cast<unsigned>(std::countr_zero(slab.free_blocks));
-  slab.free_blocks &= slab.free_blocks - 1;
-  if (slab.free_blocks == 0) unlink(id);
+  set_free_blocks(id, slab.free_blocks & (slab.free_blocks - 1));
   return SlabSlot{id, index};
 }
 
@@ -32,30 +33,23 @@ void SlabCache::add(std::size_t size_class, const SlabHome& home) {
     id = unused_.back();
     unused_.pop_back();
   }
-  slabs_[id] = Slab{.home = home, .free_blocks = all_free(size_class), .size_class = size_class};
-  link(id);
+  slabs_[id] = Slab{.home = home, .size_class = size_class};
+  set_free_blocks(id, all_free(size_class));
 }
 
 void SlabCache::put_back(SlabSlot slot) {
-  Slab& slab = slabs_[slot.slab];
-  const bool was_full = slab.free_blocks == 0;
-  slab.free_blocks |= std::uint64_t{1} << slot.index;
-  if (was_full) link(slot.slab);
+  const Slab& slab = slabs_[slot.slab];
+  set_free_blocks(slot.slab, slab.free_blocks | std::uint64_t{1} << slot.index);
 }
 
 std::optional<SlabHome> SlabCache::remove_empty(std::size_t size_class, bool keep_spares) {
-  const SlabId first = available_[size_class];
-  if (first == kNoSlab || (keep_spares && slabs_[first].next == kNoSlab)) return std::nullopt;
-  for (SlabId id = first; id != kNoSlab; id = slabs_[id].next) {
-    if (slabs_[id].free_blocks != all_free(size_class)) continue;
-    unlink(id);
-    unused_.push_back(id);
-    const SlabHome home = slabs_[id].home;
-    slabs_[id].home = SlabHome{};
-    slabs_[id].free_blocks = 0;
-    return home;
-  }
-  return std::nullopt;
+  const SlabId id = empty_[size_class];
+  if (id == kNoSlab) return std::nullopt;
+  const bool another = partial_[size_class] != kNoSlab || slabs_[id].next != kNoSlab;
+  if (keep_spares && !another) return std::nullopt;
+  set_free_blocks(id, 0);
+  unused_.push_back(id);
+  return std::exchange(slabs_[id].home, SlabHome{});
 }
 
 DeviceAddress SlabCache::address_of(SlabSlot slot) const {
@@ -67,6 +61,14 @@ bool SlabCache::is_taken(SlabSlot slot) const {
   return (slabs_[slot.slab].free_blocks >> slot.index & 1) == 0;
 }
 
+bool SlabCache::is_inside_block(DeviceAddress address) const {
+  return std::any_of(slabs_.begin(), slabs_.end(), [&](const Slab& slab) {
+    if (slab.home.block == kNoBlock || address < slab.home.base) return false;
+    const std::uint64_t offset = (address - slab.home.base).count;
+    return offset < slab_bytes(slab.size_class) && offset % kClassSizes[slab.size_class] != 0;
+  });
+}
+
 std::uint64_t SlabCache::free_bytes() const {
   std::uint64_t bytes = 0;
   for (const Slab& slab : slabs_) {
@@ -76,17 +78,34 @@ std::uint64_t SlabCache::free_bytes() const {
   return bytes;
 }
 
-void SlabCache::link(SlabId id) {
-  Slab& slab = slabs_[id];
-  slab.prev = kNoSlab;
-  slab.next = available_[slab.size_class];
-  if (slab.next != kNoSlab) slabs_[slab.next].prev = id;
-  available_[slab.size_class] = id;
+// Full slabs are in no list.
+SlabCache::Lists* SlabCache::list_of(const Slab& slab) {
+  if (slab.free_blocks == 0) return nullptr;
+  return slab.free_blocks == all_free(slab.size_class) ? &empty_ : &partial_;
 }
 
-void SlabCache::unlink(SlabId id) {
+void SlabCache::set_free_blocks(SlabId id, std::uint64_t free_blocks) {
   Slab& slab = slabs_[id];
-  (slab.prev == kNoSlab ? available_[slab.size_class] : slabs_[slab.prev].next) = slab.next;
+  Lists* const before = list_of(slab);
+  slab.free_blocks = free_blocks;
+  Lists* const after = list_of(slab);
+  if (before == after) return;
+  if (before != nullptr) unlink(*before, id);
+  if (after != nullptr) link(*after, id);
+}
+
+void SlabCache::link(Lists& list, SlabId id) {
+  Slab& slab = slabs_[id];
+  SlabId& first = list[slab.size_class];
+  slab.prev = kNoSlab;
+  slab.next = first;
+  if (first != kNoSlab) slabs_[first].prev = id;
+  first = id;
+}
+
+void SlabCache::unlink(Lists& list, SlabId id) {
+  Slab& slab = slabs_[id];
+  (slab.prev == kNoSlab ? list[slab.size_class] : slabs_[slab.prev].next) = slab.next;
   if (slab.next != kNoSlab) slabs_[slab.next].prev = slab.prev;
   slab.prev = slab.next = kNoSlab;
 }

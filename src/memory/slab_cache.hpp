@@ -32,7 +32,10 @@ struct SlabSlot {
 
 class SlabCache {
  public:
-  SlabCache() { available_.fill(kNoSlab); }
+  SlabCache() {
+    partial_.fill(kNoSlab);
+    empty_.fill(kNoSlab);
+  }
 
   // A free block of the class; nothing when every slab of it is full.
   [[nodiscard]] std::optional<SlabSlot> take(std::size_t size_class);
@@ -50,6 +53,8 @@ class SlabCache {
   [[nodiscard]] DeviceAddress address_of(SlabSlot slot) const;
   [[nodiscard]] std::size_t class_of_slab(SlabId slab) const { return slabs_[slab].size_class; }
   [[nodiscard]] bool is_taken(SlabSlot slot) const;
+  // Whether the address lies in a slab, but not where one of its blocks starts. Linear.
+  [[nodiscard]] bool is_inside_block(DeviceAddress address) const;
   [[nodiscard]] std::uint64_t free_bytes() const;  // in all slabs
   [[nodiscard]] std::size_t slab_count() const { return slabs_.size() - unused_.size(); }
 
@@ -58,16 +63,21 @@ class SlabCache {
     SlabHome home;
     std::uint64_t free_blocks = 0;  // one bit a block
     std::size_t size_class = 0;
-    SlabId prev = kNoSlab;  // neighbours among the slabs of the class that have free blocks
+    SlabId prev = kNoSlab;  // neighbours in the list that it is in
     SlabId next = kNoSlab;
   };
 
-  void link(SlabId id);
-  void unlink(SlabId id);
+  using Lists = std::array<SlabId, kSizeClasses>;  // the first slab of each class
+
+  [[nodiscard]] Lists* list_of(const Slab& slab);
+  void set_free_blocks(SlabId id, std::uint64_t free_blocks);
+  void link(Lists& list, SlabId id);
+  void unlink(Lists& list, SlabId id);
 
   std::vector<Slab> slabs_;
   std::vector<SlabId> unused_;
-  std::array<SlabId, kSizeClasses> available_;
+  Lists partial_;  // slabs with free and taken blocks
+  Lists empty_;    // slabs without taken blocks
 };
 
 }  // namespace ferry

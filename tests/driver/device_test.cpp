@@ -268,6 +268,7 @@ std::vector<Probe> probes(DeviceAddress address, Bytes size, StreamRef stream, E
       {"cuStreamSynchronize", [=](Device& d) { return d.synchronize(stream); }},
       {"cuCtxSynchronize", [](Device& d) { return d.synchronize(); }},
       {"cuStreamIsCapturing", [=](Device& d) { return status_of(d.is_capturing(stream)); }},
+      {"cuStreamGetCtx", [=](Device& d) { return status_of(d.owns(stream)); }},
       {"cuMemsetD32Async", [=](Device& d) { return d.fill_words(address, 4_B, 2, 1, stream); }},
       {"cuMemsetD2D32Async", [=](Device& d) { return d.fill_words(address, 8_B, 2, 1, stream); }},
       {"cuMemcpyDtoHAsync", [=](Device& d) { return d.read_words(host, address, 4_B, 2, stream); }},

@@ -28,6 +28,8 @@ TEST_P(DevicePoolUse, RefusesForeignInteriorAndFreedPointers) {
   const DeviceAddress small = allocate(100_B, first_);
   EXPECT_EQ(pool_->free(DeviceAddress{0x1000}, first_).code(), Code::not_owned);
   EXPECT_EQ(pool_->free(large + 512_B, first_).code(), Code::not_owned);
+  EXPECT_EQ(pool_->free(small + 1_B, first_).code(), Code::not_owned);
+  EXPECT_EQ(pool_->free(large + 1_GiB, first_).code(), Code::not_owned) << "no memory is there";
   EXPECT_EQ(pool_->record_use(large + 512_B, second_).code(), Code::not_owned);
   free(large, first_);
   free(small, first_);

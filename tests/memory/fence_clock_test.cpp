@@ -78,6 +78,21 @@ TEST_F(FenceClockTest, AFailedQueryCountsAsNotReached) {
   EXPECT_TRUE(clock_.passed(stamp));
 }
 
+TEST_F(FenceClockTest, AStreamFarBehindNeedsFewEvents) {
+  for (int i = 0; i < 1000; ++i) {
+    sim_.write(buffer_, 1, stream_);
+    clock_.tick();
+    ASSERT_TRUE(clock_.mark_if_few(events_, stream_));
+  }
+  EXPECT_EQ(clock_.waiting_marks(), 8U);
+  EXPECT_FALSE(clock_.marked()) << "the newest ticks wait for room";
+  sim_.drain();
+  clock_.tick();
+  ASSERT_TRUE(clock_.mark_if_few(events_, stream_));
+  EXPECT_EQ(clock_.waiting_marks(), 1U);
+  EXPECT_TRUE(clock_.marked());
+}
+
 TEST_F(FenceClockTest, PassAllReturnsTheEvents) {
   for (int i = 0; i < 3; ++i) {
     clock_.tick();

@@ -24,7 +24,7 @@ class HeapTest : public testing::Test {
 
   SimDevice sim_;
   GrowthPolicy policy_{kPage, (4_GiB).count};
-  Heap heap_{StreamRef::legacy_default()};
+  Heap heap_{StreamRef::legacy_default(), 0};
 };
 
 TEST_F(HeapTest, TakesOnlyFromSpacesOfTheKind) {

@@ -73,7 +73,8 @@ TEST_F(PlacerTest, ABlockJustFreedOnAnotherStreamIsNotBorrowed) {
 TEST_F(PlacerTest, WaitsForTheDeviceOnceBeforeItSaysNo) {
   parts_.state.limit = Bytes{2 * kPage};
   parts_.commit(0, 2 * kPage, 0);
-  parts_.hold(0, 2 * kPage, 0);
+  parts_.hold(0, 512, 0);
+  parts_.hold(kPage, 512, 0);
   EXPECT_EQ(placer_.find(1, kPage).error().code(), Code::out_of_memory);
   EXPECT_EQ(parts_.state.stats.num_sync_all_streams, 1U);
   EXPECT_EQ(placer_.find(1, 3 * kPage).error().code(), Code::out_of_memory);

@@ -7,6 +7,7 @@
 
 #include "memory/pool_state.hpp"
 #include "memory/sim_device.hpp"
+#include "memory/stream_key.hpp"
 
 namespace ferry::testing_support {
 
@@ -24,7 +25,7 @@ class PoolParts {
   }
 
   Heap& add_heap(StreamRef stream) {
-    state.heaps.push_back(std::make_unique<Heap>(stream));
+    state.heaps.push_back(std::make_unique<Heap>(stream, stream_key(stream)));
     auto space = Space::reserve(sim.pool_side(), 256 * kPage, kPage);
     EXPECT_TRUE(space.ok());
     state.heaps.back()->spaces.push_back(HeapSpace{SpaceKind::blocks, std::move(space).value()});

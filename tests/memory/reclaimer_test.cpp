@@ -117,6 +117,22 @@ TEST(Reclaimer, QuarantinedBlocksWaitForTheDevice) {
   EXPECT_TRUE(parts.state.pending.empty());
 }
 
+TEST(Reclaimer, MemoryThatTheDriverKeepsStillCounts) {
+  PoolParts parts(Bytes{4 * kPage});
+  parts.commit(0, 2 * kPage);
+  Reclaimer reclaimer(parts.state);
+  parts.sim.fail_nth("cuMemRelease", 1, 999);
+  EXPECT_FALSE(reclaimer.release_down_to(0));
+  EXPECT_GT(parts.state.lost, 0U);
+  EXPECT_EQ(parts.state.committed + parts.state.lost, 2 * kPage);
+  ASSERT_TRUE(reclaimer.release_down_to(0));
+  EXPECT_EQ(parts.state.committed, 0U);
+  const std::uint64_t room = 4 * kPage - parts.state.lost;
+  EXPECT_EQ(reclaimer.commit(parts.heap(), 0, 0, 4 * kPage).code(), Code::out_of_memory);
+  EXPECT_TRUE(reclaimer.commit(parts.heap(), 0, 0, room));
+  expect_sound(parts.state);
+}
+
 TEST(Reclaimer, ReleasesDownToAWish) {
   PoolParts parts;
   parts.commit(0, 8 * kPage);

@@ -24,8 +24,8 @@ class SimDevice {
  public:
   explicit SimDevice(const std::string& settings = "schedule=eager") {
     control<ferry_sim_reset_fn>(FERRY_SIM_RESET)(settings.c_str());
-    pool_side_ = open();
-    test_side_ = open();
+    pool_side_ = open_device(DeviceId{0});
+    test_side_ = open_device(DeviceId{0});
   }
 
   ~SimDevice() {
@@ -42,6 +42,12 @@ class SimDevice {
     const Result<StreamRef> made = test_side_->create_stream();
     EXPECT_TRUE(made.ok());
     return *made;
+  }
+
+  [[nodiscard]] static std::unique_ptr<Device> open_device(DeviceId id) {
+    auto device = Device::open(driver(), id);
+    if (!device) ADD_FAILURE() << device.error().describe();
+    return std::move(device).value();
   }
 
   void fail_nth(const char* function, std::uint64_t nth, int result) {
@@ -83,12 +89,6 @@ class SimDevice {
   template <typename Function>
   static Function control(const char* name) {
     return reinterpret_cast<Function>(driver().find_symbol(name));
-  }
-
-  static std::unique_ptr<Device> open() {
-    auto device = Device::open(driver(), DeviceId{0});
-    if (!device) ADD_FAILURE() << device.error().describe();
-    return std::move(device).value();
   }
 
   std::unique_ptr<Device> pool_side_;
