@@ -55,7 +55,7 @@ Status Reclaimer::commit(Heap& heap, std::uint32_t space_index, std::uint64_t of
         state_.limit.count != 0 && wanted > state_.limit.count ? wanted - state_.limit.count : 0;
     if (device_is_full || excess > 0) {
       const Status moved = move_idle_into(space, gaps, device_is_full ? missing : excess, window);
-      if (moved.code() == Code::out_of_memory) give_back(space, created);
+      if (moved.code() == Code::out_of_memory) FERRY_TRY(give_back(space, created));
       FERRY_TRY(moved);
       device_is_full = step_ahead = false;
       continue;
@@ -91,15 +91,16 @@ Status Reclaimer::commit_new(Space& space, const Gap& gap, std::vector<Gap>& cre
 
 // A request that fails must not leave the pool with all the memory that it tried to find. What the
 // driver does not take back stays idle memory.
-void Reclaimer::give_back(Space& space, const std::vector<Gap>& created) {
+Status Reclaimer::give_back(Space& space, const std::vector<Gap>& created) {
   for (const Gap& gap : created) {
     for (std::uint64_t offset = gap.offset; offset < gap.offset + gap.size;) {
       const Result<Chunk> chunk = space.detach(offset);
-      if (!chunk) return;
+      if (!chunk) return chunk.error();
       offset += chunk->size;
-      static_cast<void>(release({*chunk}));
+      FERRY_TRY(release({*chunk}));
     }
   }
+  return {};
 }
 
 std::vector<Reclaimer::IdleChunk> Reclaimer::idle_chunks(const Window& except) const {

@@ -53,7 +53,7 @@ class Reclaimer {
                                       std::uint64_t bytes, const Window& window);
   [[nodiscard]] Status release(const std::vector<Chunk>& chunks);
   [[nodiscard]] Status commit_new(Space& space, const Gap& gap, std::vector<Gap>& created);
-  void give_back(Space& space, const std::vector<Gap>& created);
+  [[nodiscard]] Status give_back(Space& space, const std::vector<Gap>& created);
   void free_pending(std::size_t index);
 
   PoolState& state_;
