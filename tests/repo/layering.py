@@ -15,8 +15,11 @@ import cpp_text
 
 FLOORS = ["base", "driver", "memory", "transfer", "tiers", "offload", "front"]
 RANK = {name: rank for rank, name in enumerate(FLOORS)}
-# The rooms of the front that look only down, too.
-FRONT_ROOMS = ["traces", "replay", "report", "cli"]
+# The rooms of a folder that look only down, too.
+ROOMS = {
+    "front": ["traces", "replay", "report", "cli"],
+    "sim": ["words", "memory", "order", "machine", "exports"],
+}
 TOP_FOLDERS = ["include", "src", "cuda", "bench", "tests", "examples", "python", "scripts", "cmake", "third_party"]
 
 COMPILED = {".cpp", ".cc", ".c"}
@@ -35,7 +38,7 @@ GENERATED = {"commit.hpp": "front"}
 ENVIRONMENT_READERS = [
     r"src/front/.*",
     r"src/driver/driver(_choice)?\.cpp",  # FERRY_DRIVER, FERRY_SIM_DIR: also for users of the driver floor alone
-    r"src/sim/library\.cpp",  # the stand-in stands where libcuda stands: nobody passes it options
+    r"src/sim/machine/library\.cpp",  # the stand-in stands where libcuda stands: nobody passes it options
 ]
 CUDA_HEADER_USERS = [
     r"src/driver/[^/]*\.cpp",
@@ -146,14 +149,14 @@ def check_includes(tree):
 def check_rooms(tree):
     def room_of(name):
         parts = PurePosixPath(name).parts
-        return FRONT_ROOMS.index(parts[1]) if len(parts) > 2 and parts[0] == "front" and parts[1] in FRONT_ROOMS else None
+        return parts[:2] if len(parts) > 2 and parts[1] in ROOMS.get(parts[0], []) else (None, None)
 
     for path in tree.files(CPP, "src"):
-        room = room_of(path.removeprefix("src/"))
+        folder, room = room_of(path.removeprefix("src/"))
         for line, include in cpp_text.includes(tree.texts[path]):
-            other = room_of(include)
-            if room is not None and other is not None and other > room:
-                yield Breach("rooms", f"{path}:{line}", f"includes {include}: {FRONT_ROOMS[room]} is below {FRONT_ROOMS[other]}")
+            other_folder, other = room_of(include)
+            if folder is not None and folder == other_folder and ROOMS[folder].index(other) > ROOMS[folder].index(room):
+                yield Breach("rooms", f"{path}:{line}", f"includes {include}: {room} is below {other}")
 
 
 def check_links(tree):

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/control.hpp"
-#include "sim/cuda_api.hpp"
+#include "sim/exports/control.hpp"
+#include "sim/words/cuda_api.hpp"
 
 #define FERRY_OK(call) ASSERT_EQ((call), CUDA_SUCCESS)
 

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Exported: the controls of include/ferry/sim.h.
+#include "sim/exports/control.hpp"
+
+#include "sim/machine/library.hpp"
+
+using ferry::sim::Library;
+using ferry::sim::Lock;
+using ferry::sim::Machine;
+
+int ferry_sim_configure(const char* settings) {
+  return settings != nullptr && Library::get().configure(settings) ? 0 : -1;
+}
+
+int ferry_sim_reset(const char* settings) {
+  return Library::get().reset(settings == nullptr ? "" : settings) ? 0 : -1;
+}
+
+int ferry_sim_fail_nth(const char* function, uint64_t nth, int result) {
+  return function != nullptr && Library::get().fail_nth(function, nth, result) ? 0 : -1;
+}
+
+uint64_t ferry_sim_calls(const char* function) {
+  return function == nullptr ? 0 : Library::get().calls(function);
+}
+
+uint64_t ferry_sim_memory_in_use(int device) {
+  uint64_t bytes = 0;
+  Library::get().with_machine([&](Lock&, Machine& machine) {
+    if (machine.has_device(device)) bytes = machine.physical.in_use(device).count;
+  });
+  return bytes;
+}
+
+void ferry_sim_drain() {
+  Library::get().with_machine(
+      [](Lock& lock, Machine& machine) { machine.engine.finish_all(lock); });
+}
+
+int ferry_sim_peek(uint64_t address, void* out, size_t bytes) {
+  bool read = false;
+  if (out == nullptr) return -1;
+  Library::get().with_machine([&](Lock&, Machine& machine) {
+    read = machine.operations.peek(address, static_cast<std::byte*>(out), bytes);
+  });
+  return read ? 0 : -1;
+}

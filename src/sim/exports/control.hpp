@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// The controls of include/ferry/sim.h as functions. That header has only the types of pointers to
+// them; the declarations here are made from those, so that the two cannot differ.
+#pragma once
+
+#include <ferry/sim.h>
+
+#include <type_traits>
+
+#include "sim/words/cuda_api.hpp"
+
+extern "C" {
+FERRY_SIM_EXPORT std::remove_pointer_t<ferry_sim_configure_fn> ferry_sim_configure;
+FERRY_SIM_EXPORT std::remove_pointer_t<ferry_sim_reset_fn> ferry_sim_reset;
+FERRY_SIM_EXPORT std::remove_pointer_t<ferry_sim_fail_nth_fn> ferry_sim_fail_nth;
+FERRY_SIM_EXPORT std::remove_pointer_t<ferry_sim_calls_fn> ferry_sim_calls;
+FERRY_SIM_EXPORT std::remove_pointer_t<ferry_sim_memory_in_use_fn> ferry_sim_memory_in_use;
+FERRY_SIM_EXPORT std::remove_pointer_t<ferry_sim_drain_fn> ferry_sim_drain;
+FERRY_SIM_EXPORT std::remove_pointer_t<ferry_sim_peek_fn> ferry_sim_peek;
+}

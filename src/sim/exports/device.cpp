@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Exported: the devices.
+#include <algorithm>
+#include <cstring>
+
+#include "sim/machine/device_attributes.hpp"
+#include "sim/machine/library.hpp"
+#include "sim/words/visible_devices.hpp"
+
+using ferry::sim::Call;
+using ferry::sim::Library;
+using ferry::sim::Need;
+using ferry::sim::Symbol;
+
+namespace {
+
+// Runs body(Machine&, physical index) when `dev` is a device.
+template <typename Body>
+CUresult with_device(Symbol symbol, CUdevice dev, Body&& body) {
+  return Library::get().call(symbol, Need::initialised, [&](Call& call) {
+    if (!call.machine.has_device(dev)) return CUDA_ERROR_INVALID_DEVICE;
+    return body(call.machine, call.machine.visible[static_cast<std::size_t>(dev)]);
+  });
+}
+
+// Copies a text into a caller's buffer, cut to its length.
+CUresult give_string(const std::string& text, char* out, int length) {
+  if (out == nullptr || length <= 0) return CUDA_ERROR_INVALID_VALUE;
+  const std::size_t copied = std::min(text.size(), static_cast<std::size_t>(length) - 1);
+  std::memcpy(out, text.data(), copied);
+  out[copied] = '\0';
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+CUresult cuDeviceGetCount(int* count) {
+  return Library::get().call(Symbol::cuDeviceGetCount, Need::initialised, [&](Call& call) {
+    if (count == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    *count = call.machine.devices();
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuDeviceGet(CUdevice* device, int ordinal) {
+  return with_device(Symbol::cuDeviceGet, ordinal, [&](auto&, int) {
+    if (device == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    *device = ordinal;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuDeviceGetName(char* name, int len, CUdevice dev) {
+  return with_device(Symbol::cuDeviceGetName, dev,
+                     [&](auto&, int) { return give_string(ferry::sim::kDeviceName, name, len); });
+}
+
+CUresult cuDeviceGetAttribute(int* pi, CUdevice_attribute attrib, CUdevice dev) {
+  return with_device(Symbol::cuDeviceGetAttribute, dev, [&](auto&, int physical) {
+    const std::optional<int> value = ferry::sim::device_attribute(attrib, physical);
+    if (pi == nullptr || !value) return CUDA_ERROR_INVALID_VALUE;
+    *pi = *value;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuDeviceTotalMem_v2(size_t* bytes, CUdevice dev) {
+  return with_device(Symbol::cuDeviceTotalMem_v2, dev, [&](auto& machine, int) {
+    if (bytes == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    *bytes = machine.physical.capacity().count;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuDeviceGetUuid_v2(CUuuid* uuid, CUdevice dev) {
+  return with_device(Symbol::cuDeviceGetUuid_v2, dev, [&](auto&, int physical) {
+    if (uuid == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    const ferry::sim::Uuid bytes = ferry::sim::device_uuid(physical);
+    static_assert(sizeof(uuid->bytes) == sizeof(bytes));
+    std::memcpy(uuid->bytes, bytes.data(), bytes.size());
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuDeviceGetPCIBusId(char* pciBusId, int len, CUdevice dev) {
+  return with_device(Symbol::cuDeviceGetPCIBusId, dev, [&](auto&, int physical) {
+    return give_string(ferry::sim::pci_bus_id(physical), pciBusId, len);
+  });
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Exported: events.
+#include "sim/machine/stream_access.hpp"
+
+using ferry::sim::Call;
+using ferry::sim::EventEntry;
+using ferry::sim::Library;
+using ferry::sim::Need;
+using ferry::sim::StreamUse;
+using ferry::sim::Symbol;
+using ferry::sim::Ticket;
+using ferry::sim::value_of;
+
+namespace {
+
+// Runs body(Call&, EventEntry&) when `event` is alive and its context is not poisoned.
+template <typename Body>
+CUresult with_event(Symbol symbol, CUevent event, Body&& body) {
+  return Library::get().call(symbol, Need::initialised, [&](Call& call) {
+    EventEntry* const entry = ferry::sim::find_event(call, event);
+    if (entry == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+    const CUresult fault = ferry::sim::fault_of(call, entry->context);
+    return fault == CUDA_SUCCESS ? body(call, *entry) : fault;
+  });
+}
+
+bool is_done(const EventEntry& event) {
+  return event.captured == nullptr || event.captured->done;
+}
+
+}  // namespace
+
+CUresult cuEventCreate(CUevent* phEvent, unsigned int Flags) {
+  return Library::get().call(Symbol::cuEventCreate, Need::context, [&](Call& call) {
+    constexpr unsigned kKnown =
+        CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
+    if (phEvent == nullptr || (Flags & ~kKnown) != 0) return CUDA_ERROR_INVALID_VALUE;
+    if ((Flags & CU_EVENT_INTERPROCESS) != 0) {
+      // Without sharing between processes, which the device attributes deny.
+      return (Flags & CU_EVENT_DISABLE_TIMING) != 0 ? CUDA_ERROR_NOT_SUPPORTED
+                                                    : CUDA_ERROR_INVALID_VALUE;
+    }
+    EventEntry entry;
+    entry.context = call.context->handle;
+    entry.flags = Flags;
+    *phEvent = ferry::sim::to_handle<CUevent>(call.machine.events.add(std::move(entry)));
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuEventDestroy_v2(CUevent hEvent) {
+  return Library::get().call(Symbol::cuEventDestroy_v2, Need::initialised, [&](Call& call) {
+    const EventEntry* const entry = ferry::sim::find_event(call, hEvent);
+    if (entry == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+    const std::uint64_t context = entry->context;
+    call.machine.events.erase(value_of(hEvent));
+    return ferry::sim::fault_of(call, context);
+  });
+}
+
+CUresult cuEventRecord(CUevent hEvent, CUstream hStream) {
+  return with_event(Symbol::cuEventRecord, hEvent, [&](Call& call, EventEntry& event) {
+    StreamUse use;
+    if (const CUresult result = ferry::sim::find_stream(call, hStream, use); result != CUDA_SUCCESS)
+      return result;
+    if (use.context->handle != event.context) return CUDA_ERROR_INVALID_HANDLE;
+    event.recorded = true;
+    event.polls = 0;
+    event.captured = call.machine.engine.enqueue(*use.stream, {});
+    call.machine.engine.progress(call.lock);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuEventQuery(CUevent hEvent) {
+  return with_event(Symbol::cuEventQuery, hEvent, [&](Call& call, EventEntry& event) {
+    if (is_done(event)) return CUDA_SUCCESS;
+    const std::uint64_t context = event.context;
+    const Ticket captured = event.captured;
+    const bool done = call.machine.engine.poll(call.lock, std::span(&captured, 1), event.polls);
+    const CUresult fault = ferry::sim::fault_of(call, context);
+    if (fault != CUDA_SUCCESS) return fault;
+    return done ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+  });
+}
+
+CUresult cuEventSynchronize(CUevent hEvent) {
+  return with_event(Symbol::cuEventSynchronize, hEvent, [&](Call& call, EventEntry& event) {
+    if (is_done(event)) return CUDA_SUCCESS;
+    const std::uint64_t context = event.context;
+    const Ticket captured = event.captured;
+    call.machine.engine.finish(call.lock, std::span(&captured, 1));
+    return ferry::sim::fault_of(call, context);
+  });
+}
+
+CUresult cuEventElapsedTime(float* pMilliseconds, CUevent hStart, CUevent hEnd) {
+  return with_event(Symbol::cuEventElapsedTime, hStart, [&](Call& call, EventEntry& start) {
+    if (pMilliseconds == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    const EventEntry* const end = ferry::sim::find_event(call, hEnd);
+    if (end == nullptr || end->context != start.context) return CUDA_ERROR_INVALID_HANDLE;
+    if (!start.recorded || !end->recorded) return CUDA_ERROR_INVALID_HANDLE;
+    if (((start.flags | end->flags) & CU_EVENT_DISABLE_TIMING) != 0)
+      return CUDA_ERROR_INVALID_HANDLE;
+    if (!is_done(start) || !is_done(*end)) return CUDA_ERROR_NOT_READY;
+    // One microsecond for each operation that ran in between.
+    const auto ticks = static_cast<double>(end->captured->finished_at) -
+                       static_cast<double>(start.captured->finished_at);
+    *pMilliseconds = static_cast<float>(ticks * 1e-3);
+    return CUDA_SUCCESS;
+  });
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// Exported: plain device memory, page-locked host memory, and questions about pointers.
+#include "sim/machine/pointer_attributes.hpp"
+#include "sim/machine/stream_access.hpp"
+
+using ferry::sim::Call;
+using ferry::sim::HostRange;
+using ferry::sim::Library;
+using ferry::sim::Mapping;
+using ferry::sim::Need;
+using ferry::sim::Symbol;
+
+CUresult cuMemGetInfo_v2(size_t* free, size_t* total) {
+  return Library::get().call(Symbol::cuMemGetInfo_v2, Need::context, [&](Call& call) {
+    if (free == nullptr || total == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    const auto& physical = call.machine.physical;
+    *total = physical.capacity().count;
+    *free = (physical.capacity() - physical.in_use(call.context->device)).count;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuMemAlloc_v2(CUdeviceptr* dptr, size_t bytesize) {
+  return Library::get().call(Symbol::cuMemAlloc_v2, Need::context, [&](Call& call) {
+    if (dptr == nullptr || bytesize == 0) return CUDA_ERROR_INVALID_VALUE;
+    const auto address =
+        call.machine.allocations.allocate(call.context->handle, call.context->device, bytesize);
+    if (!address) return CUDA_ERROR_OUT_OF_MEMORY;
+    *dptr = *address;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuMemFree_v2(CUdeviceptr dptr) {
+  return Library::get().call(Symbol::cuMemFree_v2, Need::context, [&](Call& call) {
+    const Mapping* const mapping = call.machine.pages.find(dptr);
+    if (mapping == nullptr || mapping->start != dptr ||
+        mapping->kind != Mapping::Kind::allocation) {
+      return CUDA_ERROR_INVALID_VALUE;
+    }
+    // The owner's work, whichever context is current.
+    const std::uint64_t owner = mapping->context;
+    call.machine.engine.finish(call.lock, *call.machine.contexts.find(owner)->streams);
+    if (const CUresult fault = ferry::sim::fault_of(call, owner); fault != CUDA_SUCCESS)
+      return fault;
+    return call.machine.allocations.free(dptr) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  });
+}
+
+CUresult cuMemGetAddressRange_v2(CUdeviceptr* pbase, size_t* psize, CUdeviceptr dptr) {
+  return Library::get().call(Symbol::cuMemGetAddressRange_v2, Need::context, [&](Call& call) {
+    CUdeviceptr base = 0;
+    size_t size = 0;
+    if (const Mapping* const mapping = call.machine.pages.find(dptr)) {
+      base = mapping->start;
+      size = mapping->size;
+    } else if (const HostRange* const range = call.machine.host.find(dptr)) {
+      base = range->start;
+      size = range->size;
+    } else {
+      return CUDA_ERROR_NOT_FOUND;
+    }
+    if (pbase != nullptr) *pbase = base;
+    if (psize != nullptr) *psize = size;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuMemHostAlloc(void** pp, size_t bytesize, unsigned int Flags) {
+  return Library::get().call(Symbol::cuMemHostAlloc, Need::context, [&](Call& call) {
+    return call.machine.host.allocate(pp, bytesize, Flags, call.context->handle,
+                                      call.context->device);
+  });
+}
+
+CUresult cuMemAllocHost_v2(void** pp, size_t bytesize) {
+  return Library::get().call(Symbol::cuMemAllocHost_v2, Need::context, [&](Call& call) {
+    return call.machine.host.allocate(pp, bytesize, 0, call.context->handle, call.context->device);
+  });
+}
+
+CUresult cuMemFreeHost(void* p) {
+  return Library::get().call(Symbol::cuMemFreeHost, Need::context, [&](Call& call) {
+    const std::uint64_t context = call.context->handle;
+    call.machine.engine.finish_all(call.lock);
+    if (const CUresult fault = ferry::sim::fault_of(call, context); fault != CUDA_SUCCESS)
+      return fault;
+    return call.machine.host.free(p);
+  });
+}
+
+CUresult cuMemHostRegister_v2(void* p, size_t bytesize, unsigned int Flags) {
+  return Library::get().call(Symbol::cuMemHostRegister_v2, Need::context, [&](Call& call) {
+    if (call.machine.addresses.contains(reinterpret_cast<std::uintptr_t>(p)))
+      return CUDA_ERROR_INVALID_VALUE;
+    return call.machine.host.register_range(p, bytesize, Flags, call.context->handle,
+                                            call.context->device);
+  });
+}
+
+CUresult cuMemHostUnregister(void* p) {
+  return Library::get().call(Symbol::cuMemHostUnregister, Need::context, [&](Call& call) {
+    const std::uint64_t context = call.context->handle;
+    call.machine.engine.finish_all(call.lock);
+    if (const CUresult fault = ferry::sim::fault_of(call, context); fault != CUDA_SUCCESS)
+      return fault;
+    return call.machine.host.unregister(p);
+  });
+}
+
+CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr* pdptr, void* p, unsigned int Flags) {
+  return Library::get().call(Symbol::cuMemHostGetDevicePointer_v2, Need::context, [&](Call& call) {
+    const auto address = reinterpret_cast<std::uintptr_t>(p);
+    if (pdptr == nullptr || Flags != 0 || call.machine.host.find(address) == nullptr) {
+      return CUDA_ERROR_INVALID_VALUE;
+    }
+    // One address for both sides, whatever the flags: the device has unified addressing.
+    *pdptr = address;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuMemHostGetFlags(unsigned int* pFlags, void* p) {
+  return Library::get().call(Symbol::cuMemHostGetFlags, Need::context, [&](Call& call) {
+    const HostRange* const range = call.machine.host.find(reinterpret_cast<std::uintptr_t>(p));
+    if (pFlags == nullptr || range == nullptr || !range->allocated) return CUDA_ERROR_INVALID_VALUE;
+    // With unified addressing every allocation is mapped, asked for or not.
+    *pFlags = range->flags | CU_MEMHOSTALLOC_DEVICEMAP;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuPointerGetAttribute(void* data, CUpointer_attribute attribute, CUdeviceptr ptr) {
+  return Library::get().call(Symbol::cuPointerGetAttribute, Need::no_fault, [&](Call& call) {
+    return ferry::sim::pointer_attribute(call, attribute, ptr, data);
+  });
+}
+
+CUresult cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute* attributes,
+                                void** data, CUdeviceptr ptr) {
+  return Library::get().call(Symbol::cuPointerGetAttributes, Need::no_fault, [&](Call& call) {
+    if (numAttributes == 0 || attributes == nullptr || data == nullptr)
+      return CUDA_ERROR_INVALID_VALUE;
+    for (unsigned i = 0; i < numAttributes; ++i) {
+      const CUresult result =
+          ferry::sim::pointer_attribute_or_default(call, attributes[i], ptr, data[i]);
+      if (result != CUDA_SUCCESS) return result;
+    }
+    return CUDA_SUCCESS;
+  });
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// Exported: streams and host functions.
+#include <algorithm>
+
+#include "sim/machine/stream_access.hpp"
+
+using ferry::sim::Call;
+using ferry::sim::Library;
+using ferry::sim::Need;
+using ferry::sim::StreamEntry;
+using ferry::sim::StreamUse;
+using ferry::sim::Symbol;
+using ferry::sim::Ticket;
+using ferry::sim::value_of;
+
+namespace {
+
+// Runs body(Call&, StreamUse&) when `stream` is usable.
+template <typename Body>
+CUresult with_stream(Symbol symbol, CUstream stream, Body&& body) {
+  return Library::get().call(symbol, Need::initialised, [&](Call& call) {
+    StreamUse use;
+    const CUresult result = ferry::sim::find_stream(call, stream, use);
+    return result == CUDA_SUCCESS ? body(call, use) : result;
+  });
+}
+
+CUresult create_stream(Symbol symbol, CUstream* out, unsigned flags, int priority) {
+  return Library::get().call(symbol, Need::context, [&](Call& call) {
+    if (out == nullptr || (flags & ~unsigned{CU_STREAM_NON_BLOCKING}) != 0)
+      return CUDA_ERROR_INVALID_VALUE;
+    const bool blocking = (flags & CU_STREAM_NON_BLOCKING) == 0;
+    StreamEntry entry;
+    entry.stream = &call.machine.engine.create_stream(*call.context->streams, blocking);
+    entry.context = call.context->handle;
+    entry.flags = flags;
+    entry.priority =
+        std::clamp(priority, ferry::sim::kGreatestPriority, ferry::sim::kLeastPriority);
+    *out = ferry::sim::to_handle<CUstream>(call.machine.streams.add(entry));
+    return CUDA_SUCCESS;
+  });
+}
+
+}  // namespace
+
+CUresult cuStreamCreate(CUstream* phStream, unsigned int Flags) {
+  return create_stream(Symbol::cuStreamCreate, phStream, Flags, 0);
+}
+
+CUresult cuStreamCreateWithPriority(CUstream* phStream, unsigned int flags, int priority) {
+  return create_stream(Symbol::cuStreamCreateWithPriority, phStream, flags, priority);
+}
+
+CUresult cuStreamDestroy_v2(CUstream hStream) {
+  return Library::get().call(Symbol::cuStreamDestroy_v2, Need::initialised, [&](Call& call) {
+    const StreamEntry* const entry = call.machine.streams.find(value_of(hStream));
+    if (entry == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+    const std::uint64_t context = entry->context;
+    call.machine.engine.destroy_stream(*entry->stream);
+    call.machine.streams.erase(value_of(hStream));
+    return ferry::sim::fault_of(call, context);
+  });
+}
+
+CUresult cuStreamQuery(CUstream hStream) {
+  return with_stream(Symbol::cuStreamQuery, hStream, [&](Call& call, StreamUse& use) {
+    const std::uint64_t context = use.context->handle;
+    const std::vector<Ticket> tickets = call.machine.engine.unfinished(*use.stream);
+    const bool done = call.machine.engine.poll(call.lock, tickets, use.stream->polls);
+    const CUresult fault = ferry::sim::fault_of(call, context);
+    if (fault != CUDA_SUCCESS) return fault;
+    return done ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+  });
+}
+
+CUresult cuStreamSynchronize(CUstream hStream) {
+  return with_stream(Symbol::cuStreamSynchronize, hStream, [&](Call& call, StreamUse& use) {
+    const std::uint64_t context = use.context->handle;
+    call.machine.engine.finish(call.lock, call.machine.engine.unfinished(*use.stream));
+    return ferry::sim::fault_of(call, context);
+  });
+}
+
+CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags) {
+  return with_stream(Symbol::cuStreamWaitEvent, hStream, [&](Call& call, StreamUse& use) {
+    const ferry::sim::EventEntry* const event = ferry::sim::find_event(call, hEvent);
+    if (event == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+    if (Flags != CU_EVENT_WAIT_DEFAULT)
+      return CUDA_ERROR_INVALID_VALUE;  // external waits are for captures
+    if (event->captured == nullptr || event->captured->done) return CUDA_SUCCESS;
+    call.machine.engine.enqueue(*use.stream, {}, std::span(&event->captured, 1));
+    call.machine.engine.progress(call.lock);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuStreamGetPriority(CUstream hStream, int* priority) {
+  return with_stream(Symbol::cuStreamGetPriority, hStream, [&](Call& call, StreamUse&) {
+    if (priority == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    const StreamEntry* const entry = call.machine.streams.find(value_of(hStream));
+    *priority = entry == nullptr ? 0 : entry->priority;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuStreamGetFlags(CUstream hStream, unsigned int* flags) {
+  return with_stream(Symbol::cuStreamGetFlags, hStream, [&](Call& call, StreamUse&) {
+    if (flags == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    const StreamEntry* const entry = call.machine.streams.find(value_of(hStream));
+    *flags = entry == nullptr ? unsigned{CU_STREAM_DEFAULT} : entry->flags;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuStreamGetCtx(CUstream hStream, CUcontext* pctx) {
+  return with_stream(Symbol::cuStreamGetCtx, hStream, [&](Call&, StreamUse& use) {
+    if (pctx == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    *pctx = ferry::sim::to_handle<CUcontext>(use.context->handle);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus* captureStatus) {
+  return with_stream(Symbol::cuStreamIsCapturing, hStream, [&](Call&, StreamUse&) {
+    if (captureStatus == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    *captureStatus = CU_STREAM_CAPTURE_STATUS_NONE;  // nothing here can begin a capture
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void* userData) {
+  return with_stream(Symbol::cuLaunchHostFunc, hStream, [&](Call& call, StreamUse& use) {
+    if (fn == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    call.machine.engine.enqueue_host_function(*use.stream, [fn, userData] {
+      // The thread that runs it is whichever made the work necessary.
+      ferry::sim::ThreadState& thread = ferry::sim::ThreadState::mine();
+      thread.in_host_function = true;
+      fn(userData);
+      thread.in_host_function = false;
+    });
+    call.machine.engine.progress(call.lock);
+    return CUDA_SUCCESS;
+  });
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Exported: virtual memory management. The rules are those of VirtualMemory.
+#include "sim/machine/library.hpp"
+
+using ferry::sim::Call;
+using ferry::sim::Library;
+using ferry::sim::Need;
+using ferry::sim::Symbol;
+using ferry::sim::VirtualMemory;
+
+namespace {
+
+template <typename Body>
+CUresult with_virtual_memory(Symbol symbol, Body&& body) {
+  return Library::get().call(symbol, Need::no_fault,
+                             [&](Call& call) { return body(call.machine.virtual_memory); });
+}
+
+}  // namespace
+
+CUresult cuMemGetAllocationGranularity(size_t* granularity, const CUmemAllocationProp* prop,
+                                       CUmemAllocationGranularity_flags option) {
+  return with_virtual_memory(Symbol::cuMemGetAllocationGranularity, [&](VirtualMemory& memory) {
+    return memory.granularity(granularity, prop, option);
+  });
+}
+
+CUresult cuMemAddressReserve(CUdeviceptr* ptr, size_t size, size_t alignment, CUdeviceptr addr,
+                             unsigned long long flags) {
+  return with_virtual_memory(Symbol::cuMemAddressReserve, [&](VirtualMemory& memory) {
+    return memory.reserve(ptr, size, alignment, addr, flags);
+  });
+}
+
+CUresult cuMemAddressFree(CUdeviceptr ptr, size_t size) {
+  return with_virtual_memory(Symbol::cuMemAddressFree, [&](VirtualMemory& memory) {
+    return memory.free_reservation(ptr, size);
+  });
+}
+
+CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, size_t size,
+                     const CUmemAllocationProp* prop, unsigned long long flags) {
+  return with_virtual_memory(Symbol::cuMemCreate, [&](VirtualMemory& memory) {
+    return memory.create(handle, size, prop, flags);
+  });
+}
+
+CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
+  return with_virtual_memory(Symbol::cuMemRelease,
+                             [&](VirtualMemory& memory) { return memory.release(handle); });
+}
+
+CUresult cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAllocationHandle handle,
+                  unsigned long long flags) {
+  return with_virtual_memory(Symbol::cuMemMap, [&](VirtualMemory& memory) {
+    return memory.map(ptr, size, offset, handle, flags);
+  });
+}
+
+CUresult cuMemUnmap(CUdeviceptr ptr, size_t size) {
+  return with_virtual_memory(Symbol::cuMemUnmap,
+                             [&](VirtualMemory& memory) { return memory.unmap(ptr, size); });
+}
+
+CUresult cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc* desc, size_t count) {
+  return with_virtual_memory(Symbol::cuMemSetAccess, [&](VirtualMemory& memory) {
+    return memory.set_access(ptr, size, desc, count);
+  });
+}
+
+CUresult cuMemGetAccess(unsigned long long* flags, const CUmemLocation* location, CUdeviceptr ptr) {
+  return with_virtual_memory(Symbol::cuMemGetAccess, [&](VirtualMemory& memory) {
+    return memory.get_access(flags, location, ptr);
+  });
+}
+
+CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp* prop,
+                                                CUmemGenericAllocationHandle handle) {
+  return with_virtual_memory(
+      Symbol::cuMemGetAllocationPropertiesFromHandle,
+      [&](VirtualMemory& memory) { return memory.properties(prop, handle); });
+}
+
+CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle* handle, void* addr) {
+  return with_virtual_memory(Symbol::cuMemRetainAllocationHandle, [&](VirtualMemory& memory) {
+    return memory.retain(handle, reinterpret_cast<CUdeviceptr>(addr));
+  });
+}

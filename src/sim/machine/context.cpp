@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/machine/context.hpp"
+
+namespace ferry::sim {
+
+Contexts::Contexts(StreamEngine& engine, int devices)
+    : engine_(engine), primaries_(static_cast<std::size_t>(devices)) {}
+
+Context* Contexts::find(std::uint64_t handle) {
+  const auto found = contexts_.find(handle);
+  return found == contexts_.end() ? nullptr : found->second.get();
+}
+
+Context& Contexts::add(std::uint64_t handle, int device, unsigned flags) {
+  auto context = std::make_unique<Context>();
+  context->handle = handle;
+  context->device = device;
+  context->flags = flags;
+  context->streams = &engine_.create_group();
+  return *(contexts_[handle] = std::move(context));
+}
+
+Context& Contexts::create(int device, unsigned flags) {
+  return add(handles_.next(), device, flags);
+}
+
+void Contexts::erase(Context& context) {
+  contexts_.erase(context.handle);
+}
+
+Context& Contexts::retain_primary(int device) {
+  Primary& entry = primary(device);
+  if (entry.handle == 0) entry.handle = handles_.next();
+  if (entry.references++ == 0) return add(entry.handle, device, entry.flags);
+  return *find(entry.handle);
+}
+
+void Contexts::renew_streams(Context& context) {
+  context.streams = &engine_.create_group();
+  context.per_thread.clear();
+}
+
+}  // namespace ferry::sim

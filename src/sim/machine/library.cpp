@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/machine/library.hpp"
+
+#include <fmt/format.h>
+#include <pthread.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "sim/words/error_text.hpp"
+#include "sim/words/visible_devices.hpp"
+
+namespace ferry::sim {
+
+namespace {
+
+void complain(const char* source, const std::string& problem) {
+  fmt::print(stderr, "ferry-sim: {}: {}\n", source, problem);
+}
+
+std::vector<int> visible_by_environment(const Settings& settings) {
+  return visible_devices(std::getenv("CUDA_VISIBLE_DEVICES"), settings.devices);
+}
+
+}  // namespace
+
+Library& Library::get() {
+  static Library* const library = new Library();
+  return *library;
+}
+
+Library::Library() {
+  guard_forks();
+  const char* const text = std::getenv("FERRY_SIM");
+  if (text == nullptr) return;
+  Result<Settings, std::string> settings = apply_settings(Settings{}, text);
+  if (settings.ok()) {
+    take_rules(*settings);
+    settings_ = std::move(*settings);
+  } else {
+    settings_error_ = settings.error();
+  }
+}
+
+// The lock is taken across the fork, so that the child does not inherit it locked by a thread that
+// it does not have. A child of a process that used the driver may not use it any more.
+void Library::guard_forks() {
+  pthread_atfork([] { get().mutex_.lock(); }, [] { get().mutex_.unlock(); },
+                 [] {
+                   Library& library = get();
+                   library.forked_ = library.initialised_.load();
+                   library.mutex_.unlock();
+                 });
+}
+
+CUresult Library::note(Symbol symbol) noexcept {
+  if (forked_.load(std::memory_order_relaxed)) return CUDA_ERROR_NOT_INITIALIZED;
+  const Lock lock(mutex_);
+  return static_cast<CUresult>(book_.enter(symbol));
+}
+
+CUresult Library::init(unsigned flags) {
+  if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
+  const Lock lock(mutex_);
+  if (!settings_error_.empty()) {
+    complain("FERRY_SIM", settings_error_);
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  if (machine_) return CUDA_SUCCESS;
+  if (visible_by_environment(settings_).empty()) return CUDA_ERROR_NO_DEVICE;
+  initialised_ = true;
+  return CUDA_SUCCESS;
+}
+
+// Built at the first use after cuInit or a reset, so that both may be followed by `configure`.
+Machine& Library::machine() {
+  if (!machine_) machine_ = std::make_unique<Machine>(settings_, visible_by_environment(settings_));
+  return *machine_;
+}
+
+CUresult Library::enter(Symbol symbol, Lock& lock) {
+  const int fault = book_.enter(symbol);
+  if (fault != 0) return static_cast<CUresult>(fault);
+  if (!initialised_) return CUDA_ERROR_NOT_INITIALIZED;
+  machine().engine.progress(lock);
+  return CUDA_SUCCESS;
+}
+
+CUresult Library::admit(Need need, Call& call) {
+  std::vector<std::uint64_t>& stack = call.thread.contexts;
+  if (call.thread.generation != generation_) {
+    stack.clear();
+    call.thread.generation = generation_;
+  }
+  if (!stack.empty()) {
+    call.context = call.machine.contexts.find(stack.back());
+    if (call.context == nullptr) call.no_context = CUDA_ERROR_CONTEXT_IS_DESTROYED;
+  }
+  if (call.context == nullptr) return need == Need::context ? call.no_context : CUDA_SUCCESS;
+  if (need == Need::initialised) return CUDA_SUCCESS;
+  return static_cast<CUresult>(call.context->streams->fault);
+}
+
+void Library::take_rules(const Settings& settings) {
+  for (const FaultRule& rule : settings.faults) book_.add_rule(rule);
+}
+
+bool Library::configure(std::string_view text) {
+  const Lock lock(mutex_);
+  Settings base = settings_;
+  base.faults.clear();
+  Result<Settings, std::string> wanted = apply_settings(base, text);
+  if (!wanted.ok()) {
+    complain("ferry_sim_configure", wanted.error());
+    return false;
+  }
+  const bool other_machine = wanted->devices != settings_.devices ||
+                             wanted->capacity != settings_.capacity ||
+                             wanted->with_data != settings_.with_data;
+  if (machine_ && other_machine) {
+    complain("ferry_sim_configure",
+             "devices, capacity and data can only change before cuInit or after a reset");
+    return false;
+  }
+  settings_ = std::move(*wanted);
+  take_rules(settings_);
+  if (machine_) {
+    machine_->engine.set_schedule(settings_.schedule);
+    machine_->engine.set_seed(settings_.seed);
+  }
+  return true;
+}
+
+bool Library::reset(std::string_view text) {
+  const Lock lock(mutex_);
+  Result<Settings, std::string> settings = apply_settings(Settings{}, text);
+  if (!settings.ok()) {
+    complain("ferry_sim_reset", settings.error());
+    return false;
+  }
+  machine_.reset();
+  ++generation_;
+  book_ = CallBook();
+  settings_ = std::move(*settings);
+  settings_error_.clear();
+  take_rules(settings_);
+  return true;
+}
+
+bool Library::fail_nth(std::string_view function, std::uint64_t nth, int result) {
+  if (!is_function_name(function) || nth == 0 || result == 0 || !is_result(result)) return false;
+  const Lock lock(mutex_);
+  book_.add_rule(FaultRule{std::string(function), nth, result});
+  return true;
+}
+
+std::uint64_t Library::calls(std::string_view function) {
+  const Lock lock(mutex_);
+  return book_.calls(function);
+}
+
+}  // namespace ferry::sim

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one state of the loaded library, and the gate that every exported function passes: is the
+// driver usable in this process, must this call fail, is there a current context. Never destroyed:
+// programs call the driver from static destructors too.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "sim/machine/call_book.hpp"
+#include "sim/machine/machine.hpp"
+#include "sim/machine/thread_state.hpp"
+#include "sim/words/cuda_api.hpp"
+#include "sim/words/settings.hpp"
+#include "sim/words/symbols.hpp"
+
+namespace ferry::sim {
+
+// What a function asks for before it does anything.
+enum class Need : std::uint8_t {
+  initialised,  // cuInit was called
+  no_fault,     // and the current context, if there is one, is not poisoned
+  context,      // and there is a current context
+};
+
+// A call that passed the gate. Holds the library's lock for its duration.
+struct Call {
+  Lock& lock;
+  Machine& machine;
+  ThreadState& thread;
+  Context* context =
+      nullptr;  // the current one; null where there is none (never under Need::context)
+  CUresult no_context = CUDA_ERROR_INVALID_CONTEXT;  // why there is none
+};
+
+class Library {
+ public:
+  [[nodiscard]] static Library& get();
+
+  // Runs body(Call&) behind the gate. Nothing thrown passes into the program.
+  template <typename Body>
+  CUresult call(Symbol symbol, Need need, Body&& body) noexcept;
+
+  // For the few functions that work before cuInit: counts the call; what it must fail with, or
+  // success.
+  [[nodiscard]] CUresult note(Symbol symbol) noexcept;
+
+  CUresult init(unsigned flags);
+
+  // The controls of include/ferry/sim.h.
+  bool configure(std::string_view text);
+  bool reset(std::string_view text);
+  bool fail_nth(std::string_view function, std::uint64_t nth, int result);
+  std::uint64_t calls(std::string_view function);
+  template <typename Use>
+  void with_machine(Use&& use);  // use(Lock&, Machine&), where the driver is initialised
+
+ private:
+  Library();
+
+  [[nodiscard]] CUresult enter(Symbol symbol, Lock& lock);
+  [[nodiscard]] CUresult admit(Need need, Call& call);
+  [[nodiscard]] Machine& machine();
+  void guard_forks();
+  void take_rules(const Settings& settings);
+
+  std::mutex mutex_;
+  std::atomic<bool> initialised_ = false;
+  std::atomic<bool> forked_ = false;  // in the child of a process that had called cuInit
+  Settings settings_;
+  std::string settings_error_;  // of FERRY_SIM; empty when it was understood
+  CallBook book_;
+  std::unique_ptr<Machine> machine_;
+  std::uint64_t generation_ = 1;  // counts resets
+};
+
+template <typename Body>
+CUresult Library::call(Symbol symbol, Need need, Body&& body) noexcept {
+  if (forked_.load(std::memory_order_relaxed)) return CUDA_ERROR_NOT_INITIALIZED;
+  ThreadState& thread = ThreadState::mine();
+  if (thread.in_host_function) return CUDA_ERROR_NOT_PERMITTED;
+  try {
+    Lock lock(mutex_);
+    if (const CUresult refused = enter(symbol, lock); refused != CUDA_SUCCESS) return refused;
+    Call call{lock, *machine_, thread};
+    if (const CUresult refused = admit(need, call); refused != CUDA_SUCCESS) return refused;
+    return body(call);
+  } catch (const std::bad_alloc&) {
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  }
+}
+
+template <typename Use>
+void Library::with_machine(Use&& use) {
+  if (forked_.load(std::memory_order_relaxed)) return;
+  Lock lock(mutex_);
+  if (initialised_) use(lock, machine());
+}
+
+}  // namespace ferry::sim

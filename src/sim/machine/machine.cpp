@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/machine/machine.hpp"
+
+namespace ferry::sim {
+
+Machine::Machine(const Settings& settings, std::vector<int> visible_devices)
+    : visible(std::move(visible_devices)),
+      physical(devices(), settings.capacity, settings.with_data),
+      virtual_memory(addresses, physical, pages, devices()),
+      allocations(addresses, physical, pages),
+      operations(addresses, physical, pages),
+      engine(settings.schedule, settings.seed),
+      contexts(engine, devices()) {}
+
+void Machine::empty_context(Lock& lock, Context& context, bool ends) {
+  StreamGroup& group = *context.streams;
+  engine.finish(lock, group);
+  streams.erase_all_of(context.handle);
+  events.erase_all_of(context.handle);
+  allocations.free_all_of(context.handle);
+  host.forget_all_of(context.handle);
+  if (ends) {
+    contexts.erase(context);
+  } else {
+    contexts.renew_streams(context);
+  }
+  engine.destroy_group(lock, group);
+}
+
+}  // namespace ferry::sim

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// The simulated machine: devices, memory, contexts, streams and events of one process. Owned by the
+// library; every use requires the library's lock. A reset makes a new one.
+//
+// FAULT MODEL
+//
+// What it simulates, so that a wrong program fails here as it would (or might) on a GPU:
+// - Order. Work runs in any order that streams, events, the legacy default stream and synchronising
+//   calls allow, and no other. Under `lazy` it runs as late as possible: a missing wait becomes
+//   wrong bytes.
+// - Asynchrony. Async copies read and write host memory when they run, pageable or not. Fills and
+//   device-to-device copies are asynchronous even by their plain names. Copies by plain names with
+//   a host side are complete on return.
+// - Device memory that the host cannot touch, that holds no defined bytes before it is written
+//   (they read as 0xA5), and whose addresses are not given out again soon after they were freed.
+// - The rules of virtual memory management. Access to what is not mapped, not allowed, freed, or
+//   past the end of an allocation gives CUDA_ERROR_ILLEGAL_ADDRESS when the work runs, and poisons
+//   its context.
+// - Limits: capacity per device, failures on request (faults), a forked child that may not use the
+//   driver.
+//
+// Choices where cuda.h leaves room:
+// - cuMemFree finishes the work of the context that owns the memory first, cuMemFreeHost and
+//   cuMemHostUnregister that of all contexts: the real driver synchronises there today, although
+//   cuda.h does not promise it. cuMemUnmap and cuMemRelease wait for nothing.
+// - A query that finds work unfinished lets a little of it happen under `lazy` (see
+//   StreamEngine::poll). Under `random` any call may let some work happen.
+//
+// What it CANNOT show:
+// - Races between a host thread and a running copy: work runs inside calls, under one lock. Two
+//   operations never overlap; they only change places.
+// - Time. Event times count operations, one microsecond each.
+// - A program that spins on a host flag which queued work is to set, without calling the driver:
+//   under `lazy` and `random` nothing runs meanwhile, and it spins for ever.
+// - Kernels, graphs, stream capture, memory pools, peer access, sharing between processes: not
+//   there yet.
+// - Wrong bytes that only a weaker memory model, an engine's own reordering or ECC could produce.
+#pragma once
+
+#include <vector>
+
+#include "sim/machine/context.hpp"
+#include "sim/machine/streams.hpp"
+#include "sim/memory/address_space.hpp"
+#include "sim/memory/allocations.hpp"
+#include "sim/memory/host_memory.hpp"
+#include "sim/memory/memory_operations.hpp"
+#include "sim/memory/page_table.hpp"
+#include "sim/memory/physical_memory.hpp"
+#include "sim/memory/virtual_memory.hpp"
+#include "sim/order/stream_engine.hpp"
+#include "sim/words/cuda_api.hpp"
+#include "sim/words/settings.hpp"
+
+namespace ferry::sim {
+
+class Machine {
+ public:
+  // `visible`: the physical index of each device, by ordinal.
+  Machine(const Settings& settings, std::vector<int> visible);
+
+  [[nodiscard]] int devices() const { return static_cast<int>(visible.size()); }
+  [[nodiscard]] bool has_device(int ordinal) const { return ordinal >= 0 && ordinal < devices(); }
+
+  // Runs what is queued in a context and gives back everything it owns but its handle. The context
+  // has new, empty streams afterwards, or none when `ends`.
+  void empty_context(Lock& lock, Context& context, bool ends);
+
+  // Declared so that users of memory go before the memory itself.
+  const std::vector<int> visible;
+  AddressSpace addresses;
+  PhysicalMemory physical;
+  PageTable pages;
+  HostMemory host;
+  VirtualMemory virtual_memory;
+  Allocations allocations;
+  MemoryOperations operations;
+  StreamEngine engine;
+  Contexts contexts;
+  Streams streams;
+  Events events;
+};
+
+}  // namespace ferry::sim

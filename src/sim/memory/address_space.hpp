@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The addresses of device memory: one big range that the host may never touch (PROT_NONE), so that
+// a host access to a device address faults as it does on real hardware.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "sim/memory/range_allocator.hpp"
+
+namespace ferry::sim {
+
+class AddressSpace {
+ public:
+  // Takes 16 TiB, or as much as the system allows (sanitizers leave less).
+  AddressSpace();
+  ~AddressSpace();
+  AddressSpace(const AddressSpace&) = delete;
+  AddressSpace& operator=(const AddressSpace&) = delete;
+
+  // Sizes are rounded up to whole frames. An address is not handed out again before all others
+  // were. A `hint` other than 0 is used when it is free and aligned. Nothing when there is no room.
+  [[nodiscard]] std::optional<std::uint64_t> take(std::uint64_t size, std::uint64_t alignment,
+                                                  std::uint64_t hint = 0);
+  void give(std::uint64_t start, std::uint64_t size);
+
+  [[nodiscard]] bool contains(std::uint64_t address) const {
+    return address >= start_ && address - start_ < size_;
+  }
+  [[nodiscard]] std::uint64_t size() const { return size_; }
+
+ private:
+  std::uint64_t start_ = 0;
+  std::uint64_t size_ = 0;
+  std::optional<RangeAllocator> free_;
+};
+
+}  // namespace ferry::sim

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Page-locked host memory: allocated here, or the caller's own and registered. Nothing is really
+// locked; what matters is which ranges the driver knows.
+#pragma once
+
+#include <cstdint>
+#include <map>
+
+#include "sim/words/cuda_api.hpp"
+
+namespace ferry::sim {
+
+struct HostRange {
+  std::uint64_t start = 0;
+  std::uint64_t size = 0;
+  std::uint64_t context = 0;
+  std::uint64_t id = 0;
+  unsigned flags = 0;
+  int device = 0;
+  bool allocated = false;  // false: registered
+};
+
+class HostMemory {
+ public:
+  HostMemory() = default;
+  ~HostMemory();
+  HostMemory(const HostMemory&) = delete;
+  HostMemory& operator=(const HostMemory&) = delete;
+
+  [[nodiscard]] CUresult allocate(void** out, std::uint64_t bytes, unsigned flags,
+                                  std::uint64_t context, int device);
+  [[nodiscard]] CUresult free(void* pointer);
+  [[nodiscard]] CUresult register_range(void* pointer, std::uint64_t bytes, unsigned flags,
+                                        std::uint64_t context, int device);
+  [[nodiscard]] CUresult unregister(void* pointer);
+  void forget_all_of(std::uint64_t context);
+
+  [[nodiscard]] const HostRange* find(
+      std::uint64_t address) const;  // the range that contains it, or null
+  [[nodiscard]] bool covers(std::uint64_t address, std::uint64_t bytes) const;
+
+ private:
+  using Ranges = std::map<std::uint64_t, HostRange>;  // by start
+
+  void remove(Ranges::iterator range);
+
+  Ranges ranges_;
+  std::uint64_t next_id_ = std::uint64_t{1} << 62;  // apart from the ids of device memory
+};
+
+}  // namespace ferry::sim

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies and fills between any two addresses of the process, host or device: what a copy engine
+// does when its turn comes. Rights are checked for a whole request before its first byte moves; a
+// device address that leads nowhere or is not accessible gives CUDA_ERROR_ILLEGAL_ADDRESS.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/memory/address_space.hpp"
+#include "sim/memory/page_table.hpp"
+#include "sim/memory/physical_memory.hpp"
+#include "sim/words/cuda_api.hpp"
+
+namespace ferry::sim {
+
+struct Rectangle {
+  std::uint64_t start = 0;
+  std::uint64_t pitch = 0;
+};
+
+class MemoryOperations {
+ public:
+  MemoryOperations(const AddressSpace& addresses, PhysicalMemory& physical, PageTable& pages)
+      : addresses_(addresses), physical_(physical), pages_(pages) {}
+
+  // All run on `device`. Requires: host ranges are memory that this process may access.
+  [[nodiscard]] CUresult copy(int device, std::uint64_t destination, std::uint64_t source,
+                              std::uint64_t bytes);
+  [[nodiscard]] CUresult copy_rows(int device, Rectangle destination, Rectangle source,
+                                   std::uint64_t width, std::uint64_t rows);
+  // Fills `rows` rows of `width` bytes with a repeated element of `element_bytes` (1 or 4).
+  [[nodiscard]] CUresult fill_rows(int device, Rectangle destination, std::uint32_t element,
+                                   std::uint64_t element_bytes, std::uint64_t width,
+                                   std::uint64_t rows);
+
+  // Device memory to the host, whatever the rights. False where a part is not mapped, or without
+  // data.
+  [[nodiscard]] bool peek(std::uint64_t address, std::byte* out, std::uint64_t bytes);
+
+ private:
+  [[nodiscard]] bool may(int device, Access access, std::uint64_t address, std::uint64_t bytes);
+  [[nodiscard]] CUresult move(std::uint64_t destination, std::uint64_t source, std::uint64_t bytes);
+  [[nodiscard]] CUresult write(std::uint64_t destination, const std::byte* source,
+                               std::uint64_t bytes);
+  void read(std::byte* destination, std::uint64_t source, std::uint64_t bytes);
+
+  const AddressSpace& addresses_;
+  PhysicalMemory& physical_;
+  PageTable& pages_;
+};
+
+}  // namespace ferry::sim

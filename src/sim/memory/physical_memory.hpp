@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Physical memory of the simulated devices: what cuMemCreate and cuMemAlloc take from. Counts every
+// block against its device's capacity from creation on, but takes a frame of real backing only when
+// a byte of it is written.
+//
+// Bytes that were never written read as kPoison: fresh device memory has no defined contents, and
+// must not look as if it were cleared.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/bytes.hpp"
+#include "sim/memory/frame_window.hpp"
+
+namespace ferry::sim {
+
+inline constexpr unsigned char kPoison = 0xA5;
+
+class PhysicalBlock {
+ public:
+  PhysicalBlock(std::uint64_t block_id, int owner, std::uint64_t bytes)
+      : id(block_id), device(owner), size(bytes) {}
+
+  const std::uint64_t id;  // unique in the process
+  const int device;
+  const std::uint64_t size;  // a multiple of kFrameBytes
+
+ private:
+  friend class PhysicalMemory;
+  struct Frame {
+    std::uint32_t slot = 0;
+    PageSet touched;
+  };
+  std::vector<std::unique_ptr<Frame>> frames_;  // empty until the first write
+};
+
+class PhysicalMemory {
+ public:
+  PhysicalMemory(int devices, Bytes capacity, bool with_data);
+
+  // Null when the device's capacity is used up. The memory is given back when the last owner of the
+  // block lets go. Requires: size is a multiple of kFrameBytes; this object outlives the block.
+  [[nodiscard]] std::shared_ptr<PhysicalBlock> create(int device, std::uint64_t size);
+
+  [[nodiscard]] bool with_data() const { return with_data_; }
+  [[nodiscard]] Bytes capacity() const { return capacity_; }
+  [[nodiscard]] Bytes in_use(int device) const { return in_use_[static_cast<std::size_t>(device)]; }
+
+  // Requires for all: with_data, and the range lies in the block.
+  void read(const PhysicalBlock& block, std::uint64_t offset, std::byte* out,
+            std::uint64_t bytes) const;
+  // The bytes of [offset, +bytes) that lie in one page: in place, or null where they were never
+  // written.
+  [[nodiscard]] const std::byte* peek_page(const PhysicalBlock& block, std::uint64_t offset) const;
+  // Room to write [offset, +bytes) in place; the range must lie in one frame. Null when the window
+  // is used up, which only happens when a test touches more than the machine can map.
+  [[nodiscard]] std::byte* open_for_write(PhysicalBlock& block, std::uint64_t offset,
+                                          std::uint64_t bytes);
+
+ private:
+  void destroy(PhysicalBlock* block);
+
+  Bytes capacity_;
+  bool with_data_;
+  std::vector<Bytes> in_use_;  // by device
+  std::uint64_t next_id_ = 1;
+  std::optional<FrameWindow> window_;  // none without data
+};
+
+}  // namespace ferry::sim

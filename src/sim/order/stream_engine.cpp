@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/order/stream_engine.hpp"
+
+#include <algorithm>
+
+namespace ferry::sim {
+
+namespace {
+
+bool is_ready(const Operation& operation) {
+  if (operation.running) return false;
+  return std::all_of(operation.after.begin(), operation.after.end(),
+                     [](const Ticket& t) { return t->done; });
+}
+
+}  // namespace
+
+StreamEngine::StreamEngine(Schedule schedule, std::uint64_t seed)
+    : schedule_(schedule), random_(seed) {}
+
+StreamEngine::~StreamEngine() {
+  // Unlinked first: a long chain of work that never ran would otherwise be freed recursively.
+  for (const auto& group : groups_) {
+    for (const auto& [number, stream] : group->streams) {
+      for (const Ticket& ticket : stream->queue) ticket->after.clear();
+    }
+  }
+}
+
+StreamGroup& StreamEngine::create_group() {
+  StreamGroup& group = *groups_.emplace_back(std::make_unique<StreamGroup>());
+  group.legacy = &create_stream(group, false);
+  group.records = &create_stream(group, false);
+  return group;
+}
+
+void StreamEngine::destroy_group(Lock& lock, StreamGroup& group) {
+  finish(lock, group);
+  std::erase_if(groups_, [&](const auto& owned) { return owned.get() == &group; });
+}
+
+Stream& StreamEngine::create_stream(StreamGroup& group, bool blocking) {
+  const std::uint64_t number = next_stream_++;
+  return *group.streams.emplace(number, std::make_unique<Stream>(group, number, blocking))
+              .first->second;
+}
+
+void StreamEngine::destroy_stream(Stream& stream) {
+  stream.destroyed = true;
+  reap(stream);
+}
+
+void StreamEngine::reap(Stream& stream) {
+  if (stream.destroyed && stream.queue.empty()) stream.group.streams.erase(stream.number);
+}
+
+void StreamEngine::append(Stream& stream, const Ticket& ticket, std::span<const Ticket> after) {
+  const auto add = [&](const Ticket& earlier) {
+    if (earlier && !earlier->done) ticket->after.push_back(earlier);
+  };
+  for (const Ticket& earlier : after) add(earlier);
+  StreamGroup& group = stream.group;
+  if (&stream == group.legacy) {
+    for (const auto& [number, other] : group.streams) {
+      if (other->blocking) add(other->last());
+    }
+  } else if (stream.blocking) {
+    add(group.legacy->last());
+  }
+  ticket->number = next_operation_++;
+  ticket->stream = &stream;
+  stream.queue.push_back(ticket);
+  ++pending_;
+}
+
+Ticket StreamEngine::enqueue(Stream& stream, std::function<int()> work,
+                             std::span<const Ticket> after) {
+  const Ticket ticket = std::make_shared<Operation>();
+  ticket->work = std::move(work);
+  append(stream, ticket, after);
+  return ticket;
+}
+
+Ticket StreamEngine::enqueue_host_function(Stream& stream, std::function<void()> function) {
+  const Ticket ticket = std::make_shared<Operation>();
+  ticket->calls_host = true;
+  ticket->work = [function = std::move(function)] {
+    function();
+    return 0;
+  };
+  append(stream, ticket, {});
+  return ticket;
+}
+
+Ticket StreamEngine::mark_group(StreamGroup& group) {
+  return enqueue(*group.records, {}, unfinished(group));
+}
+
+// The operation to run next on the way to `target`, or null when that one is already running.
+Ticket StreamEngine::next_needed(const Ticket& target) const {
+  // Every step leads to an operation that was enqueued earlier, so the walk ends.
+  Ticket at = target;
+  while (true) {
+    const Ticket& front = at->stream->queue.front();
+    if (front != at) {
+      at = front;
+      continue;
+    }
+    const auto earlier =
+        std::find_if(at->after.begin(), at->after.end(), [](const Ticket& t) { return !t->done; });
+    if (earlier == at->after.end()) return at->running ? nullptr : at;
+    at = *earlier;
+  }
+}
+
+// One candidate for each stream whose oldest operation may run, in the order of enqueueing.
+std::vector<Ticket> StreamEngine::ready() const {
+  std::vector<Ticket> candidates;
+  if (pending_ == 0) return candidates;
+  for (const auto& group : groups_) {
+    for (const auto& [number, stream] : group->streams) {
+      if (!stream->queue.empty() && is_ready(*stream->queue.front()))
+        candidates.push_back(stream->queue.front());
+    }
+  }
+  std::sort(candidates.begin(), candidates.end(),
+            [](const Ticket& a, const Ticket& b) { return a->number < b->number; });
+  return candidates;
+}
+
+// Under `random` any that is ready, otherwise the oldest; null when none is.
+Ticket StreamEngine::pick_ready() {
+  const std::vector<Ticket> candidates = ready();
+  if (candidates.empty()) return nullptr;
+  if (schedule_ != Schedule::random) return candidates.front();
+  return candidates[random_() % candidates.size()];
+}
+
+void StreamEngine::run(Lock& lock, const Ticket& ticket) {
+  Stream& stream = *ticket->stream;
+  StreamGroup& group = stream.group;
+  if (group.fault == 0 && ticket->work) {
+    if (ticket->calls_host) {
+      ticket->running = true;
+      lock.unlock();
+      static_cast<void>(ticket->work());
+      lock.lock();
+    } else {
+      group.fault = ticket->work();
+    }
+  }
+  ticket->running = false;
+  ticket->done = true;
+  ticket->finished_at = ++ticks_;
+  ticket->stream = nullptr;
+  ticket->after.clear();
+  ticket->work = nullptr;
+  stream.queue.pop_front();
+  --pending_;
+  reap(stream);
+  if (ticket->calls_host) changed_.notify_all();
+}
+
+void StreamEngine::finish(Lock& lock, const Ticket& ticket) {
+  while (ticket && !ticket->done) {
+    // Under `random` other streams move on too while this one is waited for.
+    const Ticket next = schedule_ == Schedule::random ? pick_ready() : next_needed(ticket);
+    if (next) {
+      run(lock, next);
+    } else {
+      changed_.wait(lock);
+    }
+  }
+}
+
+void StreamEngine::finish(Lock& lock, std::span<const Ticket> tickets) {
+  for (const Ticket& ticket : tickets) finish(lock, ticket);
+}
+
+void StreamEngine::finish_all(Lock& lock) {
+  std::vector<Ticket> all;
+  for (const auto& group : groups_) {
+    const std::vector<Ticket> lasts = unfinished(*group);
+    all.insert(all.end(), lasts.begin(), lasts.end());
+  }
+  finish(lock, all);
+}
+
+std::vector<Ticket> StreamEngine::unfinished(Stream& stream) const {
+  std::vector<Ticket> lasts;
+  if (const Ticket last = stream.last()) lasts.push_back(last);
+  if (&stream != stream.group.legacy) return lasts;
+  for (const auto& [number, other] : stream.group.streams) {
+    if (!other->blocking) continue;
+    if (const Ticket last = other->last()) lasts.push_back(last);
+  }
+  return lasts;
+}
+
+std::vector<Ticket> StreamEngine::unfinished(StreamGroup& group) const {
+  std::vector<Ticket> lasts;
+  for (const auto& [number, stream] : group.streams) {
+    if (const Ticket last = stream->last()) lasts.push_back(last);
+  }
+  return lasts;
+}
+
+bool StreamEngine::poll(Lock& lock, std::span<const Ticket> tickets, unsigned& polls) {
+  const auto done = [](const Ticket& ticket) { return ticket->done; };
+  const auto waiting = std::find_if_not(tickets.begin(), tickets.end(), done);
+  if (waiting == tickets.end()) {
+    polls = 0;
+    return true;
+  }
+  if (schedule_ != Schedule::lazy || ++polls < kPatience) return false;
+  polls = 0;  // now: the polled object may go while a host function runs without the lock
+  if (const Ticket next = next_needed(*waiting)) run(lock, next);
+  return std::all_of(tickets.begin(), tickets.end(), done);
+}
+
+// How many operations may run now. Work that always kept up with the program would rarely show a
+// missing wait, so stretches in which nothing runs alternate with stretches in which it catches up.
+std::uint64_t StreamEngine::random_burst() {
+  if (stretch_ == 0) {
+    stretch_ = 1 + random_() % 16;
+    stalled_ = random_() % 2 == 0;
+  }
+  --stretch_;
+  return stalled_ ? 0 : random_() % 3;
+}
+
+void StreamEngine::progress(Lock& lock) {
+  switch (schedule_) {
+    case Schedule::lazy:
+      return;
+    case Schedule::eager:
+      while (const Ticket next = pick_ready()) run(lock, next);
+      return;
+    case Schedule::random:
+      for (std::uint64_t count = random_burst(); count > 0; --count) {
+        const Ticket next = pick_ready();
+        if (!next) return;
+        run(lock, next);
+      }
+      return;
+  }
+}
+
+}  // namespace ferry::sim

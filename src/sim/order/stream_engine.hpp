@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Queued work and the order in which it runs. There are no worker threads: work runs inside the
+// calls of the program's own threads, under a schedule (settings.hpp). An operation may run when it
+// is the oldest of its stream and everything it was told to come after is done; nothing else is
+// guaranteed, so a schedule may pick any such operation.
+//
+// Owned by the machine. Every function requires the library's lock; those that take it as `lock`
+// may release it while a host function runs, so that other threads can go on meanwhile.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <span>
+#include <vector>
+
+#include "sim/words/settings.hpp"
+
+namespace ferry::sim {
+
+using Lock = std::unique_lock<std::mutex>;
+
+class Stream;
+
+// The unit of order: one entry of one stream.
+struct Operation {
+  std::uint64_t number = 0;   // grows in the order of enqueueing
+  Stream* stream = nullptr;   // null once done
+  std::function<int()> work;  // returns a CUresult; empty: only a point in the order
+  bool calls_host = false;    // runs without the lock
+  bool running = false;
+  bool done = false;
+  std::uint64_t finished_at = 0;  // ticks of the engine; 0 while not done
+  std::vector<std::shared_ptr<Operation>> after;
+};
+using Ticket = std::shared_ptr<Operation>;
+
+// The streams of one context. A failed operation poisons the group: what is queued in it no longer
+// runs, and `fault` stays until the group goes.
+struct StreamGroup {
+  int fault = 0;
+  Stream* legacy = nullptr;   // the default stream, ordered with all blocking ones
+  Stream* records = nullptr;  // holds the marks that cover the whole group
+  std::map<std::uint64_t, std::unique_ptr<Stream>>
+      streams;  // by number; destroyed ones until they are empty
+};
+
+class Stream {
+ public:
+  Stream(StreamGroup& owner, std::uint64_t stream_number, bool is_blocking)
+      : group(owner), number(stream_number), blocking(is_blocking) {}
+
+  StreamGroup& group;
+  const std::uint64_t number;
+  const bool blocking;
+  bool destroyed = false;
+  unsigned polls = 0;  // queries in a row that found it unfinished
+  std::deque<Ticket> queue;
+
+  [[nodiscard]] Ticket last() const { return queue.empty() ? nullptr : queue.back(); }
+};
+
+class StreamEngine {
+ public:
+  StreamEngine(Schedule schedule, std::uint64_t seed);
+  ~StreamEngine();
+  StreamEngine(const StreamEngine&) = delete;
+  StreamEngine& operator=(const StreamEngine&) = delete;
+
+  void set_schedule(Schedule schedule) { schedule_ = schedule; }
+  void set_seed(std::uint64_t seed) {
+    random_.seed(seed);
+    stretch_ = 0;
+  }
+
+  [[nodiscard]] StreamGroup& create_group();
+  // Runs what is queued in the group, then removes it with its streams.
+  void destroy_group(Lock& lock, StreamGroup& group);
+  [[nodiscard]] Stream& create_stream(StreamGroup& group, bool blocking);
+  // Queued work still runs; the stream goes when it is empty.
+  void destroy_stream(Stream& stream);
+
+  // Appends work to a stream, after its earlier work, after `after` (null and done tickets are
+  // ignored), and after what the legacy default stream's rules ask for. Nothing runs before the
+  // next `progress`.
+  Ticket enqueue(Stream& stream, std::function<int()> work, std::span<const Ticket> after = {});
+  Ticket enqueue_host_function(Stream& stream, std::function<void()> function);
+  // A point after everything queued in the group so far.
+  Ticket mark_group(StreamGroup& group);
+
+  // Runs what the target needs, until it is done.
+  void finish(Lock& lock, std::span<const Ticket> tickets);
+  void finish(Lock& lock, StreamGroup& group) { finish(lock, unfinished(group)); }
+  void finish_all(Lock& lock);
+
+  // What is queued in a stream now; for the legacy default stream, also in the streams it is
+  // ordered with.
+  [[nodiscard]] std::vector<Ticket> unfinished(Stream& stream) const;
+  [[nodiscard]] std::vector<Ticket> unfinished(StreamGroup& group) const;
+
+  // True when all tickets are done. Under `lazy`, every kPatience-th unsuccessful poll of the same
+  // object runs one operation that it waits for, so that a polling loop comes to an end. `polls`
+  // belongs to the object that is polled.
+  static constexpr unsigned kPatience = 4;
+  [[nodiscard]] bool poll(Lock& lock, std::span<const Ticket> tickets, unsigned& polls);
+
+  // What the schedule lets run by itself. To be called at each call of the program and after an
+  // enqueue.
+  void progress(Lock& lock);
+
+ private:
+  void append(Stream& stream, const Ticket& ticket, std::span<const Ticket> after);
+  void finish(Lock& lock, const Ticket& ticket);
+  [[nodiscard]] Ticket next_needed(const Ticket& target) const;
+  [[nodiscard]] std::vector<Ticket> ready() const;
+  [[nodiscard]] Ticket pick_ready();
+  [[nodiscard]] std::uint64_t random_burst();
+  void run(Lock& lock, const Ticket& ticket);
+  void reap(Stream& stream);
+
+  Schedule schedule_;
+  std::mt19937_64 random_;
+  std::uint64_t stretch_ = 0;  // under `random`: chances to run until the pace may change
+  bool stalled_ = false;       // under `random`: nothing runs by itself during this stretch
+  std::vector<std::unique_ptr<StreamGroup>> groups_;
+  std::uint64_t next_stream_ = 1;
+  std::uint64_t next_operation_ = 1;
+  std::uint64_t ticks_ = 0;
+  std::uint64_t pending_ = 0;
+  std::condition_variable changed_;  // an operation that ran without the lock is done
+};
+
+}  // namespace ferry::sim

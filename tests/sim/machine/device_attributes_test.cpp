@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/machine/device_attributes.hpp"
+
+#include <gtest/gtest.h>
+
+namespace ferry::sim {
+namespace {
+
+TEST(DeviceAttributes, DescribeAHopperWithVirtualMemory) {
+  EXPECT_EQ(device_attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 0), 9);
+  EXPECT_EQ(device_attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 0), 0);
+  EXPECT_EQ(device_attribute(CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, 0), 1);
+  EXPECT_EQ(device_attribute(CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID, 0), -1);
+}
+
+TEST(DeviceAttributes, DenyWhatIsNotThere) {
+  for (const CUdevice_attribute missing :
+       {CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY,
+        CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED,
+        CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED,
+        CU_DEVICE_ATTRIBUTE_HOST_NUMA_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED,
+        CU_DEVICE_ATTRIBUTE_IPC_EVENT_SUPPORTED,
+        CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED}) {
+    EXPECT_EQ(device_attribute(missing, 0), 0) << missing;
+  }
+}
+
+TEST(DeviceAttributes, TellDevicesApart) {
+  EXPECT_NE(device_attribute(CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, 0),
+            device_attribute(CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, 1));
+}
+
+TEST(DeviceAttributes, UnknownOnesHaveNoValue) {
+  EXPECT_EQ(device_attribute(static_cast<CUdevice_attribute>(0), 0), std::nullopt);
+  EXPECT_EQ(device_attribute(CU_DEVICE_ATTRIBUTE_MAX, 0), std::nullopt);
+  EXPECT_EQ(device_attribute(static_cast<CUdevice_attribute>(255), 0), std::nullopt);
+}
+
+}  // namespace
+}  // namespace ferry::sim

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/order/stream_engine.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <random>
+#include <string>
+#include <thread>
+
+namespace ferry::sim {
+namespace {
+
+// An engine under one schedule, with work that writes its name into a log.
+class Bench {
+ public:
+  explicit Bench(Schedule schedule, std::uint64_t seed = 0)
+      : engine(schedule, seed), group(engine.create_group()) {}
+
+  Stream& stream(bool blocking = false) { return engine.create_stream(group, blocking); }
+  Ticket queue(Stream& stream, char name, std::vector<Ticket> after = {}) {
+    Ticket ticket = engine.enqueue(
+        stream,
+        [this, name] {
+          log.push_back(name);
+          return 0;
+        },
+        after);
+    engine.progress(lock);
+    return ticket;
+  }
+  void finish(const Ticket& ticket) { engine.finish(lock, std::span(&ticket, 1)); }
+
+  std::mutex mutex;
+  Lock lock{mutex};
+  StreamEngine engine;
+  StreamGroup& group;
+  std::string log;
+};
+
+TEST(StreamEngine, EagerRunsAtOnce) {
+  Bench bench(Schedule::eager);
+  Stream& stream = bench.stream();
+  EXPECT_TRUE(bench.queue(stream, 'a')->done);
+  EXPECT_EQ(bench.log, "a");
+}
+
+TEST(StreamEngine, LazyRunsOnlyWhatIsNeeded) {
+  Bench bench(Schedule::lazy);
+  Stream& first = bench.stream();
+  Stream& second = bench.stream();
+  bench.queue(first, 'a');
+  const Ticket b = bench.queue(first, 'b');
+  bench.queue(first, 'c');
+  bench.queue(second, 'x');
+  const Ticket y = bench.queue(second, 'y', {b});
+  bench.queue(second, 'z');
+  EXPECT_EQ(bench.log, "");
+  bench.finish(y);
+  EXPECT_EQ(bench.log, "xaby") << "neither c nor z were waited for";
+  bench.engine.finish_all(bench.lock);
+  EXPECT_EQ(bench.log, "xabycz");
+}
+
+TEST(StreamEngine, RandomDependsOnTheSeedAlone) {
+  const auto run = [](std::uint64_t seed) {
+    Bench bench(Schedule::random, seed);
+    std::vector<Stream*> streams;
+    for (int i = 0; i < 4; ++i) streams.push_back(&bench.stream());
+    for (int i = 0; i < 40; ++i)
+      bench.queue(*streams[static_cast<std::size_t>(i % 4)], static_cast<char>('A' + i));
+    bench.engine.finish_all(bench.lock);
+    return bench.log;
+  };
+  EXPECT_EQ(run(1), run(1));
+  EXPECT_NE(run(1), run(2));
+  EXPECT_EQ(run(1).size(), 40U);
+}
+
+TEST(StreamEngine, DefaultStreamIsOrderedWithBlockingStreamsBothWays) {
+  Bench bench(Schedule::lazy);
+  Stream& blocking = bench.stream(true);
+  Stream& other = bench.stream(true);
+  Stream& free = bench.stream(false);
+  bench.queue(blocking, 'a');
+  bench.queue(free, 'f');
+  bench.queue(*bench.group.legacy, 'd');
+  const Ticket o = bench.queue(other, 'o');
+  bench.finish(o);
+  EXPECT_EQ(bench.log, "ado") << "the non-blocking stream takes no part";
+}
+
+TEST(StreamEngine, UnfinishedOfTheDefaultStreamCountsBlockingStreams) {
+  Bench bench(Schedule::lazy);
+  Stream& blocking = bench.stream(true);
+  bench.queue(blocking, 'a');
+  EXPECT_EQ(bench.engine.unfinished(*bench.group.legacy).size(), 1U);
+  EXPECT_EQ(bench.engine.unfinished(blocking).size(), 1U);
+  bench.engine.finish(bench.lock, bench.engine.unfinished(*bench.group.legacy));
+  EXPECT_EQ(bench.log, "a");
+  EXPECT_TRUE(bench.engine.unfinished(*bench.group.legacy).empty());
+}
+
+TEST(StreamEngine, AMarkCoversTheGroupAsItIs) {
+  Bench bench(Schedule::lazy);
+  Stream& first = bench.stream();
+  Stream& second = bench.stream();
+  bench.queue(first, 'a');
+  bench.queue(second, 'b');
+  const Ticket mark = bench.engine.mark_group(bench.group);
+  bench.queue(first, 'c');
+  bench.finish(mark);
+  EXPECT_EQ(bench.log, "ab");
+}
+
+TEST(StreamEngine, DestroyedStreamsFinishTheirWork) {
+  Bench bench(Schedule::lazy);
+  Stream& stream = bench.stream();
+  bench.queue(stream, 'a');
+  bench.queue(stream, 'b');
+  const std::size_t before = bench.group.streams.size();
+  bench.engine.destroy_stream(stream);
+  EXPECT_EQ(bench.group.streams.size(), before) << "kept while it has work";
+  bench.engine.finish_all(bench.lock);
+  EXPECT_EQ(bench.log, "ab");
+  EXPECT_EQ(bench.group.streams.size(), before - 1);
+}
+
+TEST(StreamEngine, AFailurePoisonsItsGroupOnly) {
+  Bench bench(Schedule::lazy);
+  Stream& stream = bench.stream();
+  StreamGroup& other_group = bench.engine.create_group();
+  Stream& other = bench.engine.create_stream(other_group, false);
+  bench.queue(stream, 'a');
+  bench.engine.enqueue(stream, [] { return 700; });
+  bench.queue(stream, 'b');
+  bool called = false;
+  bench.engine.enqueue_host_function(stream, [&] { called = true; });
+  bench.queue(other, 'x');
+  bench.engine.finish_all(bench.lock);
+  EXPECT_EQ(bench.group.fault, 700);
+  EXPECT_EQ(other_group.fault, 0);
+  EXPECT_FALSE(called) << "no host function after an error";
+  std::string log = bench.log;
+  std::sort(log.begin(), log.end());
+  EXPECT_EQ(log, "ax");
+}
+
+TEST(StreamEngine, PollingRunsOneOperationNowAndThen) {
+  Bench bench(Schedule::lazy);
+  Stream& stream = bench.stream();
+  bench.queue(stream, 'a');
+  const Ticket b = bench.queue(stream, 'b');
+  unsigned polls = 0;
+  std::vector<std::string> seen;
+  for (unsigned i = 0; i < 2 * StreamEngine::kPatience - 1; ++i) {
+    EXPECT_FALSE(bench.engine.poll(bench.lock, std::span(&b, 1), polls));
+    seen.push_back(bench.log);
+  }
+  EXPECT_EQ(seen[StreamEngine::kPatience - 2], "");
+  EXPECT_EQ(seen[StreamEngine::kPatience - 1], "a");
+  EXPECT_TRUE(bench.engine.poll(bench.lock, std::span(&b, 1), polls));
+  EXPECT_EQ(bench.log, "ab");
+  EXPECT_TRUE(bench.engine.poll(bench.lock, {}, polls)) << "nothing to wait for is done";
+}
+
+TEST(StreamEngine, TicksGrowInTheOrderOfRunning) {
+  Bench bench(Schedule::lazy);
+  Stream& stream = bench.stream();
+  const Ticket a = bench.queue(stream, 'a');
+  const Ticket b = bench.queue(stream, 'b');
+  EXPECT_EQ(a->finished_at, 0U);
+  bench.finish(b);
+  EXPECT_LT(a->finished_at, b->finished_at);
+}
+
+TEST(StreamEngine, HostFunctionsRunWithoutTheLock) {
+  Bench bench(Schedule::lazy);
+  Stream& stream = bench.stream();
+  bool was_free = false;
+  const Ticket call = bench.engine.enqueue_host_function(stream, [&] {
+    was_free = bench.mutex.try_lock();
+    if (was_free) bench.mutex.unlock();
+  });
+  bench.finish(call);
+  EXPECT_TRUE(was_free);
+}
+
+TEST(StreamEngine, AWaitForARunningHostFunctionEndsWithIt) {
+  Bench bench(Schedule::lazy);
+  Stream& stream = bench.stream();
+  std::atomic<bool> inside = false;
+  std::atomic<bool> go_on = false;
+  bench.engine.enqueue_host_function(stream, [&] {
+    inside = true;
+    while (!go_on) std::this_thread::yield();
+  });
+  const Ticket after = bench.queue(stream, 'a');
+  bench.lock.unlock();
+  std::thread runner([&] {
+    Lock lock(bench.mutex);
+    bench.engine.finish(lock, std::span(&after, 1));
+  });
+  while (!inside) std::this_thread::yield();
+  std::thread helper([&] { go_on = true; });
+  bench.lock.lock();
+  bench.finish(after);
+  EXPECT_EQ(bench.log, "a");
+  bench.lock.unlock();
+  helper.join();
+  runner.join();
+}
+
+TEST(StreamEngine, LongChainsOfUnrunWorkAreDroppedWithoutRecursion) {
+  Bench bench(Schedule::lazy);
+  Stream& a = bench.stream();
+  Stream& b = bench.stream();
+  Ticket last;
+  for (int i = 0; i < 60000; ++i)
+    last = bench.engine.enqueue(i % 2 == 0 ? a : b, {}, std::span(&last, 1));
+  last.reset();
+  SUCCEED();  // the destructor of the engine must not overflow the stack
+}
+
+// Random programs of streams and waits: whatever the schedule, an operation runs after everything
+// it was told to come after, and after its stream's earlier ones.
+TEST(StreamEngine, EveryScheduleKeepsEveryOrder) {
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    for (const Schedule schedule : {Schedule::eager, Schedule::lazy, Schedule::random}) {
+      Bench bench(schedule, seed);
+      std::mt19937_64 random(seed * 77 + 1);
+      std::vector<Stream*> streams{bench.group.legacy};
+      for (int i = 0; i < 5; ++i) streams.push_back(&bench.stream(i % 2 == 0));
+      std::vector<Ticket> all;
+      std::vector<std::pair<Ticket, Ticket>> orders;
+      std::map<Stream*, Ticket> last;
+      for (int step = 0; step < 150; ++step) {
+        Stream& stream = *streams[random() % streams.size()];
+        std::vector<Ticket> after;
+        if (!all.empty() && random() % 3 == 0) after.push_back(all[random() % all.size()]);
+        const Ticket ticket = bench.queue(stream, 'x', after);
+        for (const Ticket& earlier : after) orders.emplace_back(earlier, ticket);
+        if (last[&stream]) orders.emplace_back(last[&stream], ticket);
+        for (Stream* other : streams) {
+          const bool through_default = (&stream == bench.group.legacy && other->blocking) ||
+                                       (stream.blocking && other == bench.group.legacy);
+          if (through_default && last[other]) orders.emplace_back(last[other], ticket);
+        }
+        last[&stream] = ticket;
+        all.push_back(ticket);
+        if (random() % 20 == 0) bench.finish(all[random() % all.size()]);
+      }
+      bench.engine.finish_all(bench.lock);
+      for (const auto& [earlier, later] : orders)
+        ASSERT_LT(earlier->finished_at, later->finished_at) << "seed " << seed;
+      ASSERT_EQ(bench.log.size(), all.size());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ferry::sim

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/words/settings.hpp"
+
+#include <gmock/gmock.h>
+
+namespace ferry::sim {
+namespace {
+
+using testing::HasSubstr;
+
+Settings applied(std::string_view text) {
+  Result<Settings, std::string> settings = apply_settings(Settings{}, text);
+  EXPECT_TRUE(settings.ok()) << text;
+  return settings.ok() ? *settings : Settings{};
+}
+
+std::string problem(std::string_view text) {
+  const Result<Settings, std::string> settings = apply_settings(Settings{}, text);
+  EXPECT_FALSE(settings.ok()) << text;
+  return settings.ok() ? "" : settings.error();
+}
+
+TEST(Settings, DefaultsAreOneLargeEagerDevice) {
+  const Settings settings = applied("");
+  EXPECT_EQ(settings.devices, 1);
+  EXPECT_EQ(settings.capacity, Bytes{std::uint64_t{1} << 40});
+  EXPECT_TRUE(settings.with_data);
+  EXPECT_EQ(settings.schedule, Schedule::eager);
+  EXPECT_TRUE(settings.faults.empty());
+}
+
+TEST(Settings, EveryKeyIsRead) {
+  const Settings settings = applied(
+      " devices=3; capacity=24GiB ;data=none;schedule=random;seed=7;"
+      "fault=cuMemCreate@3:2;fault=cuMemMap@1:CUDA_ERROR_INVALID_VALUE;");
+  EXPECT_EQ(settings.devices, 3);
+  EXPECT_EQ(settings.capacity, 24_GiB);
+  EXPECT_FALSE(settings.with_data);
+  EXPECT_EQ(settings.schedule, Schedule::random);
+  EXPECT_EQ(settings.seed, 7U);
+  ASSERT_EQ(settings.faults.size(), 2U);
+  EXPECT_EQ(settings.faults[0].function, "cuMemCreate");
+  EXPECT_EQ(settings.faults[0].nth, 3U);
+  EXPECT_EQ(settings.faults[0].result, 2);
+  EXPECT_EQ(settings.faults[1].result, 1);
+}
+
+TEST(Settings, LaterPartsAndTextsWin) {
+  EXPECT_EQ(applied("devices=2;devices=4").devices, 4);
+  Settings base;
+  base.devices = 5;
+  base.seed = 9;
+  const Result<Settings, std::string> settings = apply_settings(base, "seed=1");
+  ASSERT_TRUE(settings.ok());
+  EXPECT_EQ(settings.value().devices, 5);
+  EXPECT_EQ(settings.value().seed, 1U);
+}
+
+TEST(Settings, ProblemsNameThePartAndTheChoices) {
+  EXPECT_THAT(problem("seed=1;schedule=sometimes"),
+              testing::AllOf(HasSubstr("schedule=sometimes"), HasSubstr("eager, lazy or random")));
+  EXPECT_THAT(problem("colour=red"),
+              testing::AllOf(HasSubstr("colour=red"), HasSubstr("devices, capacity")));
+  EXPECT_THAT(problem("devices=17"), HasSubstr("0 to 16"));
+  EXPECT_THAT(problem("devices=-1"), HasSubstr("devices=-1"));
+  EXPECT_THAT(problem("devices"), HasSubstr("KEY=VALUE"));
+  EXPECT_THAT(problem("devices=2x"), HasSubstr("devices=2x"));
+  EXPECT_THAT(problem("capacity=lots"), HasSubstr("24GiB"));
+  EXPECT_THAT(problem("capacity=0"), HasSubstr("capacity=0"));
+  EXPECT_THAT(problem("data=some"), HasSubstr("real or none"));
+  EXPECT_THAT(problem("seed=minus"), HasSubstr("seed=minus"));
+}
+
+TEST(Settings, FaultsAreChecked) {
+  EXPECT_THAT(problem("fault=cuMemCreate"), HasSubstr("FUNCTION@N:RESULT"));
+  EXPECT_THAT(problem("fault=cuMemCreate:2@3"), HasSubstr("FUNCTION@N:RESULT"));
+  EXPECT_THAT(problem("fault=cuNothing@1:2"), HasSubstr("'cuNothing'"));
+  EXPECT_THAT(problem("fault=cuMemCreate@0:2"), HasSubstr("from 1"));
+  EXPECT_THAT(problem("fault=cuMemCreate@1:0"), HasSubstr("failure"));
+  EXPECT_THAT(problem("fault=cuMemCreate@1:12345"), HasSubstr("CUresult"));
+}
+
+}  // namespace
+}  // namespace ferry::sim
