@@ -18,7 +18,7 @@ packages=(
   g++ cmake ninja-build pkg-config                # the compiler and the build
   git ca-certificates                             # the commit in `ferry --version`; https
   python3 python3-venv                            # tests of the repository; fetching CUDA headers
-  libfmt-dev nlohmann-json3-dev libcli11-dev robin-map-dev zlib1g-dev
+  libfmt-dev nlohmann-json3-dev libcli11-dev robin-map-dev zlib1g-dev libxxhash-dev
   libgtest-dev libgmock-dev libbenchmark-dev      # tests and benchmarks
 )
 

@@ -38,12 +38,18 @@ typedef uint64_t (*ferry_sim_calls_fn)(const char* function);
 /* Physical device memory in use on a device, in bytes. */
 typedef uint64_t (*ferry_sim_memory_in_use_fn)(int device);
 
-/* Runs queued work of all streams to the end, whatever the schedule. */
+/* Runs queued work of all streams to the end, whatever the schedule. The host has seen it complete.
+ */
 typedef void (*ferry_sim_drain_fn)(void);
 
 /* Copies device memory to the host at once, without order or timing: what a debugger would see.
  * -1 where the range is not mapped. Works before queued writes have run. */
 typedef int (*ferry_sim_peek_fn)(uint64_t address, void* out, size_t bytes);
+
+/* How many hazards (accesses to the same bytes that nothing orders) were found since the last take;
+ * each was printed to stderr as "ferry-sim: hazard: ...". Those taken no longer count: a process
+ * with others would end with status 66 where it ends with 0. Setting: hazards=off|report|abort. */
+typedef uint64_t (*ferry_sim_take_hazards_fn)(void);
 
 #define FERRY_SIM_CONFIGURE "ferry_sim_configure"
 #define FERRY_SIM_RESET "ferry_sim_reset"
@@ -52,6 +58,7 @@ typedef int (*ferry_sim_peek_fn)(uint64_t address, void* out, size_t bytes);
 #define FERRY_SIM_MEMORY_IN_USE "ferry_sim_memory_in_use"
 #define FERRY_SIM_DRAIN "ferry_sim_drain"
 #define FERRY_SIM_PEEK "ferry_sim_peek"
+#define FERRY_SIM_TAKE_HAZARDS "ferry_sim_take_hazards"
 
 #ifdef __cplusplus
 }

@@ -21,7 +21,10 @@ inline constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 class SimTest : public testing::Test {
  protected:
   void SetUp() override { restart(""); }
-  void TearDown() override { ASSERT_EQ(ferry_sim_reset(""), 0); }
+  void TearDown() override {
+    EXPECT_EQ(ferry_sim_take_hazards(), 0U) << "hazards that the test did not expect";
+    ASSERT_EQ(ferry_sim_reset(""), 0);
+  }
 
   void restart(const std::string& settings) {
     ASSERT_EQ(ferry_sim_reset(settings.c_str()), 0);

@@ -37,6 +37,32 @@ CUresult create_context(Call& call, CUcontext* out, unsigned flags, CUdevice dev
   return CUDA_SUCCESS;
 }
 
+// Runs body(Call&, Context&) with the named context, or the current one where none is named.
+template <typename Body>
+CUresult with_context(Symbol symbol, CUcontext handle, Body&& body) {
+  return Library::get().call(symbol, Need::initialised, [&](Call& call) {
+    if (handle == nullptr && call.context == nullptr) return call.no_context;
+    Context* const context =
+        handle == nullptr ? call.context : call.machine.contexts.find(value_of(handle));
+    return context == nullptr ? CUDA_ERROR_INVALID_CONTEXT : body(call, *context);
+  });
+}
+
+CUresult device_of(Symbol symbol, CUdevice* device, CUcontext handle) {
+  return with_context(symbol, handle, [&](Call&, const Context& context) {
+    if (device == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    *device = context.device;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult synchronize(Symbol symbol, CUcontext handle) {
+  return with_context(symbol, handle, [](Call& call, Context& context) {
+    if (context.streams->fault != 0) return static_cast<CUresult>(context.streams->fault);
+    return ferry::sim::finish_context(call, context);
+  });
+}
+
 }  // namespace
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext* pctx, CUdevice dev) {
@@ -152,17 +178,19 @@ CUresult cuCtxPopCurrent_v2(CUcontext* pctx) {
 }
 
 CUresult cuCtxGetDevice(CUdevice* device) {
-  return Library::get().call(Symbol::cuCtxGetDevice, Need::initialised, [&](Call& call) {
-    if (call.context == nullptr) return call.no_context;
-    if (device == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    *device = call.context->device;
-    return CUDA_SUCCESS;
-  });
+  return device_of(Symbol::cuCtxGetDevice, device, nullptr);
+}
+
+CUresult cuCtxGetDevice_v2(CUdevice* device, CUcontext ctx) {
+  return device_of(Symbol::cuCtxGetDevice_v2, device, ctx);
 }
 
 CUresult cuCtxSynchronize() {
-  return Library::get().call(Symbol::cuCtxSynchronize, Need::context,
-                             [](Call& call) { return ferry::sim::finish_context(call); });
+  return synchronize(Symbol::cuCtxSynchronize, nullptr);
+}
+
+CUresult cuCtxSynchronize_v2(CUcontext ctx) {
+  return synchronize(Symbol::cuCtxSynchronize_v2, ctx);
 }
 
 CUresult cuCtxRecordEvent(CUcontext hCtx, CUevent hEvent) {

@@ -33,8 +33,15 @@ uint64_t ferry_sim_memory_in_use(int device) {
 }
 
 void ferry_sim_drain() {
-  Library::get().with_machine(
-      [](Lock& lock, Machine& machine) { machine.engine.finish_all(lock); });
+  Library::get().with_machine([](Lock& lock, Machine& machine) {
+    const ferry::sim::Clock waited_for = machine.engine.clock_of_all();
+    machine.engine.finish_all(lock);
+    machine.engine.observe(waited_for);
+  });
+}
+
+uint64_t ferry_sim_take_hazards() {
+  return Library::get().take_hazards();
 }
 
 int ferry_sim_peek(uint64_t address, void* out, size_t bytes) {

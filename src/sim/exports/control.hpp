@@ -17,4 +17,5 @@ FERRY_SIM_EXPORT std::remove_pointer_t<ferry_sim_calls_fn> ferry_sim_calls;
 FERRY_SIM_EXPORT std::remove_pointer_t<ferry_sim_memory_in_use_fn> ferry_sim_memory_in_use;
 FERRY_SIM_EXPORT std::remove_pointer_t<ferry_sim_drain_fn> ferry_sim_drain;
 FERRY_SIM_EXPORT std::remove_pointer_t<ferry_sim_peek_fn> ferry_sim_peek;
+FERRY_SIM_EXPORT std::remove_pointer_t<ferry_sim_take_hazards_fn> ferry_sim_take_hazards;
 }

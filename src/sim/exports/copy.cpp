@@ -5,12 +5,15 @@
 
 #include "sim/machine/stream_access.hpp"
 
+using ferry::sim::AccessKind;
 using ferry::sim::Call;
 using ferry::sim::Library;
 using ferry::sim::Machine;
 using ferry::sim::Need;
 using ferry::sim::Rectangle;
+using ferry::sim::Submission;
 using ferry::sim::Symbol;
+using ferry::sim::Touch;
 using ferry::sim::Wait;
 
 namespace {
@@ -36,7 +39,8 @@ struct CopyRequest {
   bool device_source = false;
 };
 
-CUresult submit_copy(Call& call, const CopyRequest& request, CUstream stream, Wait wait) {
+CUresult submit_copy(Call& call, Symbol symbol, const CopyRequest& request, CUstream stream,
+                     Wait wait) {
   const auto [destination, source, bytes, device_destination, device_source] = request;
   if (bytes == 0) return CUDA_SUCCESS;
   Machine& machine = call.machine;
@@ -45,11 +49,24 @@ CUresult submit_copy(Call& call, const CopyRequest& request, CUstream stream, Wa
       (device_source && !is_device_side(machine, source, bytes))) {
     return CUDA_ERROR_INVALID_VALUE;
   }
-  return ferry::sim::submit(
-      call, stream, wait,
-      [&machine, destination = destination, source = source, bytes = bytes](int device) {
-        return machine.operations.copy(device, destination, source, bytes);
-      });
+  Submission submission{symbol, stream, wait, {}, {}};
+  submission.touches = {{source, bytes, AccessKind::read}, {destination, bytes, AccessKind::write}};
+  submission.work = [&machine, destination = destination, source = source,
+                     bytes = bytes](int device) {
+    return machine.operations.copy(device, destination, source, bytes);
+  };
+  return ferry::sim::submit(call, std::move(submission));
+}
+
+// The rows of a rectangle, as one range where nothing lies between them.
+void add_touches(std::vector<Touch>& touches, AccessKind kind, Rectangle rectangle,
+                 std::uint64_t width, std::uint64_t rows) {
+  if (rectangle.pitch == width) {
+    touches.push_back({rectangle.start, width * rows, kind});
+    return;
+  }
+  for (std::uint64_t row = 0; row < rows; ++row)
+    touches.push_back({rectangle.start + row * rectangle.pitch, width, kind});
 }
 
 // A copy from device memory to device memory does not wait, not even by a synchronous name.
@@ -62,7 +79,7 @@ Wait wait_of(const Call& call, std::uint64_t destination, std::uint64_t source) 
 CUresult copy(Symbol symbol, const CopyRequest& request, CUstream stream, bool asynchronous) {
   return Library::get().call(symbol, Need::context, [&](Call& call) {
     const Wait wait = asynchronous ? Wait::no : wait_of(call, request.destination, request.source);
-    return submit_copy(call, request, stream, wait);
+    return submit_copy(call, symbol, request, stream, wait);
   });
 }
 
@@ -74,7 +91,8 @@ struct FillRequest {
   std::uint64_t rows = 1;
 };
 
-CUresult submit_fill(Call& call, const FillRequest& request, CUstream stream, bool asynchronous) {
+CUresult submit_fill(Call& call, Symbol symbol, const FillRequest& request, CUstream stream,
+                     bool asynchronous) {
   Machine& machine = call.machine;
   const auto [start, pitch] = request.destination;
   if (request.width == 0 || request.rows == 0) return CUDA_SUCCESS;
@@ -90,17 +108,18 @@ CUresult submit_fill(Call& call, const FillRequest& request, CUstream stream, bo
     return CUDA_ERROR_INVALID_VALUE;
   if (!is_device_side(machine, start, last_row + row_bytes)) return CUDA_ERROR_INVALID_VALUE;
   const bool waits = !asynchronous && !machine.addresses.contains(start);
-  return ferry::sim::submit(call, stream, waits ? Wait::until_done : Wait::no,
-                            [&machine, request, row_bytes](int device) {
-                              return machine.operations.fill_rows(
-                                  device, request.destination, request.element,
-                                  request.element_bytes, row_bytes, request.rows);
-                            });
+  Submission submission{symbol, stream, waits ? Wait::until_done : Wait::no, {}, {}};
+  add_touches(submission.touches, AccessKind::write, request.destination, row_bytes, request.rows);
+  submission.work = [&machine, request, row_bytes](int device) {
+    return machine.operations.fill_rows(device, request.destination, request.element,
+                                        request.element_bytes, row_bytes, request.rows);
+  };
+  return ferry::sim::submit(call, std::move(submission));
 }
 
 CUresult fill(Symbol symbol, const FillRequest& request, CUstream stream, bool asynchronous) {
   return Library::get().call(symbol, Need::context, [&](Call& call) {
-    return submit_fill(call, request, stream, asynchronous);
+    return submit_fill(call, symbol, request, stream, asynchronous);
   });
 }
 
@@ -140,7 +159,7 @@ CUresult rows_of(const Machine& machine, const Side& side, std::uint64_t width, 
   return CUDA_SUCCESS;
 }
 
-CUresult submit_copy_2d(Call& call, const CUDA_MEMCPY2D& request, CUstream stream) {
+CUresult submit_copy_2d(Call& call, Symbol symbol, const CUDA_MEMCPY2D& request, CUstream stream) {
   const std::uint64_t width = request.WidthInBytes;
   const std::uint64_t rows = request.Height;
   if (width == 0 || rows == 0) return CUDA_SUCCESS;
@@ -159,10 +178,13 @@ CUresult submit_copy_2d(Call& call, const CUDA_MEMCPY2D& request, CUstream strea
       result != CUDA_SUCCESS) {
     return result;
   }
-  return ferry::sim::submit(
-      call, stream, Wait::no, [&machine, destination, source, width, rows](int device) {
-        return machine.operations.copy_rows(device, destination, source, width, rows);
-      });
+  Submission submission{symbol, stream, Wait::no, {}, {}};
+  add_touches(submission.touches, AccessKind::read, source, width, rows);
+  add_touches(submission.touches, AccessKind::write, destination, width, rows);
+  submission.work = [&machine, destination, source, width, rows](int device) {
+    return machine.operations.copy_rows(device, destination, source, width, rows);
+  };
+  return ferry::sim::submit(call, std::move(submission));
 }
 
 }  // namespace
@@ -210,7 +232,8 @@ CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size
 
 CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D* pCopy, CUstream hStream) {
   return Library::get().call(Symbol::cuMemcpy2DAsync_v2, Need::context, [&](Call& call) {
-    return pCopy == nullptr ? CUDA_ERROR_INVALID_VALUE : submit_copy_2d(call, *pCopy, hStream);
+    return pCopy == nullptr ? CUDA_ERROR_INVALID_VALUE
+                            : submit_copy_2d(call, Symbol::cuMemcpy2DAsync_v2, *pCopy, hStream);
   });
 }
 

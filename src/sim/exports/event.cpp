@@ -28,6 +28,11 @@ bool is_done(const EventEntry& event) {
   return event.captured == nullptr || event.captured->done;
 }
 
+// The program has seen that the event is done.
+void observe(Call& call, const Ticket& captured) {
+  if (captured) call.machine.engine.observe(captured->clock);
+}
+
 }  // namespace
 
 CUresult cuEventCreate(CUevent* phEvent, unsigned int Flags) {
@@ -74,10 +79,11 @@ CUresult cuEventRecord(CUevent hEvent, CUstream hStream) {
 
 CUresult cuEventQuery(CUevent hEvent) {
   return with_event(Symbol::cuEventQuery, hEvent, [&](Call& call, EventEntry& event) {
-    if (is_done(event)) return CUDA_SUCCESS;
     const std::uint64_t context = event.context;
     const Ticket captured = event.captured;
-    const bool done = call.machine.engine.poll(call.lock, std::span(&captured, 1), event.polls);
+    const bool done =
+        is_done(event) || call.machine.engine.poll(call.lock, std::span(&captured, 1), event.polls);
+    if (done) observe(call, captured);
     const CUresult fault = ferry::sim::fault_of(call, context);
     if (fault != CUDA_SUCCESS) return fault;
     return done ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
@@ -86,27 +92,41 @@ CUresult cuEventQuery(CUevent hEvent) {
 
 CUresult cuEventSynchronize(CUevent hEvent) {
   return with_event(Symbol::cuEventSynchronize, hEvent, [&](Call& call, EventEntry& event) {
-    if (is_done(event)) return CUDA_SUCCESS;
     const std::uint64_t context = event.context;
     const Ticket captured = event.captured;
-    call.machine.engine.finish(call.lock, std::span(&captured, 1));
+    if (!is_done(event)) call.machine.engine.finish(call.lock, std::span(&captured, 1));
+    observe(call, captured);
     return ferry::sim::fault_of(call, context);
   });
 }
 
-CUresult cuEventElapsedTime(float* pMilliseconds, CUevent hStart, CUevent hEnd) {
-  return with_event(Symbol::cuEventElapsedTime, hStart, [&](Call& call, EventEntry& start) {
-    if (pMilliseconds == nullptr) return CUDA_ERROR_INVALID_VALUE;
+namespace {
+
+CUresult elapsed_time(Symbol symbol, float* milliseconds, CUevent hStart, CUevent hEnd) {
+  return with_event(symbol, hStart, [&](Call& call, EventEntry& start) {
+    if (milliseconds == nullptr) return CUDA_ERROR_INVALID_VALUE;
     const EventEntry* const end = ferry::sim::find_event(call, hEnd);
     if (end == nullptr || end->context != start.context) return CUDA_ERROR_INVALID_HANDLE;
     if (!start.recorded || !end->recorded) return CUDA_ERROR_INVALID_HANDLE;
     if (((start.flags | end->flags) & CU_EVENT_DISABLE_TIMING) != 0)
       return CUDA_ERROR_INVALID_HANDLE;
     if (!is_done(start) || !is_done(*end)) return CUDA_ERROR_NOT_READY;
+    observe(call, start.captured);
+    observe(call, end->captured);
     // One microsecond for each operation that ran in between.
     const auto ticks = static_cast<double>(end->captured->finished_at) -
                        static_cast<double>(start.captured->finished_at);
-    *pMilliseconds = static_cast<float>(ticks * 1e-3);
+    *milliseconds = static_cast<float>(ticks * 1e-3);
     return CUDA_SUCCESS;
   });
+}
+
+}  // namespace
+
+CUresult cuEventElapsedTime(float* pMilliseconds, CUevent hStart, CUevent hEnd) {
+  return elapsed_time(Symbol::cuEventElapsedTime, pMilliseconds, hStart, hEnd);
+}
+
+CUresult cuEventElapsedTime_v2(float* pMilliseconds, CUevent hStart, CUevent hEnd) {
+  return elapsed_time(Symbol::cuEventElapsedTime_v2, pMilliseconds, hStart, hEnd);
 }

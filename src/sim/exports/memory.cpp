@@ -4,11 +4,36 @@
 #include "sim/machine/stream_access.hpp"
 
 using ferry::sim::Call;
+using ferry::sim::Clock;
+using ferry::sim::HostMemory;
 using ferry::sim::HostRange;
 using ferry::sim::Library;
 using ferry::sim::Mapping;
 using ferry::sim::Need;
 using ferry::sim::Symbol;
+
+namespace {
+
+// Takes page-locked memory away by `take`, after the work of all contexts. It is finished, but no
+// program may rely on it: cuda.h does not promise that these calls wait.
+CUresult end_host_memory(Symbol symbol, void* pointer, CUresult (HostMemory::*take)(void*)) {
+  return Library::get().call(symbol, Need::context, [&](Call& call) {
+    const std::uint64_t context = call.context->handle;
+    const HostRange* const found =
+        call.machine.host.find(reinterpret_cast<std::uintptr_t>(pointer));
+    const HostRange ended = found == nullptr ? HostRange{} : *found;
+    const Clock seen = call.machine.engine.seen();
+    call.machine.engine.finish_all(call.lock);
+    if (const CUresult fault = ferry::sim::fault_of(call, context); fault != CUDA_SUCCESS)
+      return fault;
+    if (const CUresult result = (call.machine.host.*take)(pointer); result != CUDA_SUCCESS)
+      return result;
+    call.machine.hazards.note_host_end(symbol, ended.start, ended.size, seen);
+    return CUDA_SUCCESS;
+  });
+}
+
+}  // namespace
 
 CUresult cuMemGetInfo_v2(size_t* free, size_t* total) {
   return Library::get().call(Symbol::cuMemGetInfo_v2, Need::context, [&](Call& call) {
@@ -38,12 +63,16 @@ CUresult cuMemFree_v2(CUdeviceptr dptr) {
         mapping->kind != Mapping::Kind::allocation) {
       return CUDA_ERROR_INVALID_VALUE;
     }
-    // The owner's work, whichever context is current.
-    const std::uint64_t owner = mapping->context;
-    call.machine.engine.finish(call.lock, *call.machine.contexts.find(owner)->streams);
-    if (const CUresult fault = ferry::sim::fault_of(call, owner); fault != CUDA_SUCCESS)
+    // The owner's work, whichever context is current. It is finished, but no program may rely on
+    // it: cuda.h does not promise that a free waits.
+    const Mapping ended = *mapping;
+    const Clock seen = call.machine.engine.seen();
+    call.machine.engine.finish(call.lock, *call.machine.contexts.find(ended.context)->streams);
+    if (const CUresult fault = ferry::sim::fault_of(call, ended.context); fault != CUDA_SUCCESS)
       return fault;
-    return call.machine.allocations.free(dptr) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    if (!call.machine.allocations.free(dptr)) return CUDA_ERROR_INVALID_VALUE;
+    call.machine.hazards.note_end(Symbol::cuMemFree_v2, ended, seen);
+    return CUDA_SUCCESS;
   });
 }
 
@@ -80,13 +109,7 @@ CUresult cuMemAllocHost_v2(void** pp, size_t bytesize) {
 }
 
 CUresult cuMemFreeHost(void* p) {
-  return Library::get().call(Symbol::cuMemFreeHost, Need::context, [&](Call& call) {
-    const std::uint64_t context = call.context->handle;
-    call.machine.engine.finish_all(call.lock);
-    if (const CUresult fault = ferry::sim::fault_of(call, context); fault != CUDA_SUCCESS)
-      return fault;
-    return call.machine.host.free(p);
-  });
+  return end_host_memory(Symbol::cuMemFreeHost, p, &HostMemory::free);
 }
 
 CUresult cuMemHostRegister_v2(void* p, size_t bytesize, unsigned int Flags) {
@@ -99,13 +122,7 @@ CUresult cuMemHostRegister_v2(void* p, size_t bytesize, unsigned int Flags) {
 }
 
 CUresult cuMemHostUnregister(void* p) {
-  return Library::get().call(Symbol::cuMemHostUnregister, Need::context, [&](Call& call) {
-    const std::uint64_t context = call.context->handle;
-    call.machine.engine.finish_all(call.lock);
-    if (const CUresult fault = ferry::sim::fault_of(call, context); fault != CUDA_SUCCESS)
-      return fault;
-    return call.machine.host.unregister(p);
-  });
+  return end_host_memory(Symbol::cuMemHostUnregister, p, &HostMemory::unregister);
 }
 
 CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr* pdptr, void* p, unsigned int Flags) {

@@ -5,8 +5,10 @@
 #include "sim/machine/stream_access.hpp"
 
 using ferry::sim::Call;
+using ferry::sim::Clock;
 using ferry::sim::Library;
 using ferry::sim::Need;
+using ferry::sim::StreamEngine;
 using ferry::sim::StreamEntry;
 using ferry::sim::StreamUse;
 using ferry::sim::Symbol;
@@ -22,6 +24,14 @@ CUresult with_stream(Symbol symbol, CUstream stream, Body&& body) {
     StreamUse use;
     const CUresult result = ferry::sim::find_stream(call, stream, use);
     return result == CUDA_SUCCESS ? body(call, use) : result;
+  });
+}
+
+CUresult context_of_stream(Symbol symbol, CUstream stream, CUcontext* out) {
+  return with_stream(symbol, stream, [&](Call&, StreamUse& use) {
+    if (out == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    *out = ferry::sim::to_handle<CUcontext>(use.context->handle);
+    return CUDA_SUCCESS;
   });
 }
 
@@ -65,8 +75,10 @@ CUresult cuStreamDestroy_v2(CUstream hStream) {
 CUresult cuStreamQuery(CUstream hStream) {
   return with_stream(Symbol::cuStreamQuery, hStream, [&](Call& call, StreamUse& use) {
     const std::uint64_t context = use.context->handle;
+    const Clock asked_for = StreamEngine::clock_of(*use.stream);
     const std::vector<Ticket> tickets = call.machine.engine.unfinished(*use.stream);
     const bool done = call.machine.engine.poll(call.lock, tickets, use.stream->polls);
+    if (done) call.machine.engine.observe(asked_for);
     const CUresult fault = ferry::sim::fault_of(call, context);
     if (fault != CUDA_SUCCESS) return fault;
     return done ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
@@ -76,7 +88,9 @@ CUresult cuStreamQuery(CUstream hStream) {
 CUresult cuStreamSynchronize(CUstream hStream) {
   return with_stream(Symbol::cuStreamSynchronize, hStream, [&](Call& call, StreamUse& use) {
     const std::uint64_t context = use.context->handle;
+    const Clock waited_for = StreamEngine::clock_of(*use.stream);
     call.machine.engine.finish(call.lock, call.machine.engine.unfinished(*use.stream));
+    call.machine.engine.observe(waited_for);
     return ferry::sim::fault_of(call, context);
   });
 }
@@ -87,7 +101,7 @@ CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags)
     if (event == nullptr) return CUDA_ERROR_INVALID_HANDLE;
     if (Flags != CU_EVENT_WAIT_DEFAULT)
       return CUDA_ERROR_INVALID_VALUE;  // external waits are for captures
-    if (event->captured == nullptr || event->captured->done) return CUDA_SUCCESS;
+    if (event->captured == nullptr) return CUDA_SUCCESS;
     call.machine.engine.enqueue(*use.stream, {}, std::span(&event->captured, 1));
     call.machine.engine.progress(call.lock);
     return CUDA_SUCCESS;
@@ -113,11 +127,13 @@ CUresult cuStreamGetFlags(CUstream hStream, unsigned int* flags) {
 }
 
 CUresult cuStreamGetCtx(CUstream hStream, CUcontext* pctx) {
-  return with_stream(Symbol::cuStreamGetCtx, hStream, [&](Call&, StreamUse& use) {
-    if (pctx == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    *pctx = ferry::sim::to_handle<CUcontext>(use.context->handle);
-    return CUDA_SUCCESS;
-  });
+  return context_of_stream(Symbol::cuStreamGetCtx, hStream, pctx);
+}
+
+CUresult cuStreamGetCtx_v2(CUstream hStream, CUcontext* pCtx, CUgreenCtx* pGreenCtx) {
+  if (pGreenCtx == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *pGreenCtx = nullptr;  // there are none here
+  return context_of_stream(Symbol::cuStreamGetCtx_v2, hStream, pCtx);
 }
 
 CUresult cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus* captureStatus) {

@@ -4,7 +4,10 @@
 
 using ferry::sim::Call;
 using ferry::sim::Library;
+using ferry::sim::Machine;
+using ferry::sim::Mapping;
 using ferry::sim::Need;
+using ferry::sim::PageTable;
 using ferry::sim::Symbol;
 using ferry::sim::VirtualMemory;
 
@@ -58,8 +61,17 @@ CUresult cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAlloc
 }
 
 CUresult cuMemUnmap(CUdeviceptr ptr, size_t size) {
-  return with_virtual_memory(Symbol::cuMemUnmap,
-                             [&](VirtualMemory& memory) { return memory.unmap(ptr, size); });
+  return Library::get().call(Symbol::cuMemUnmap, Need::no_fault, [&](Call& call) {
+    Machine& machine = call.machine;
+    std::vector<Mapping> ended;
+    const PageTable::Run run = machine.pages.whole_mappings(ptr, size);
+    for (auto mapping = run.first; mapping != run.last; ++mapping) ended.push_back(mapping->second);
+    const CUresult result = machine.virtual_memory.unmap(ptr, size);
+    if (result != CUDA_SUCCESS) return result;
+    for (const Mapping& mapping : ended)
+      machine.hazards.note_end(Symbol::cuMemUnmap, mapping, machine.engine.seen());
+    return CUDA_SUCCESS;
+  });
 }
 
 CUresult cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc* desc, size_t count) {

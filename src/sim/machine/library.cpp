@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "sim/hazards/exit_status.hpp"
 #include "sim/words/error_text.hpp"
 #include "sim/words/visible_devices.hpp"
 
@@ -31,6 +32,7 @@ Library& Library::get() {
 
 Library::Library() {
   guard_forks();
+  watch_exit_status(hazard_log_);
   const char* const text = std::getenv("FERRY_SIM");
   if (text == nullptr) return;
   Result<Settings, std::string> settings = apply_settings(Settings{}, text);
@@ -74,7 +76,9 @@ CUresult Library::init(unsigned flags) {
 
 // Built at the first use after cuInit or a reset, so that both may be followed by `configure`.
 Machine& Library::machine() {
-  if (!machine_) machine_ = std::make_unique<Machine>(settings_, visible_by_environment(settings_));
+  if (!machine_) {
+    machine_ = std::make_unique<Machine>(settings_, visible_by_environment(settings_), hazard_log_);
+  }
   return *machine_;
 }
 
@@ -102,6 +106,7 @@ CUresult Library::admit(Need need, Call& call) {
 }
 
 void Library::take_rules(const Settings& settings) {
+  hazard_log_.set_mode(settings.hazards);
   for (const FaultRule& rule : settings.faults) book_.add_rule(rule);
 }
 
@@ -152,6 +157,11 @@ bool Library::fail_nth(std::string_view function, std::uint64_t nth, int result)
   const Lock lock(mutex_);
   book_.add_rule(FaultRule{std::string(function), nth, result});
   return true;
+}
+
+std::uint64_t Library::take_hazards() {
+  const Lock lock(mutex_);
+  return hazard_log_.take();
 }
 
 std::uint64_t Library::calls(std::string_view function) {

@@ -57,6 +57,8 @@ class Library {
   bool reset(std::string_view text);
   bool fail_nth(std::string_view function, std::uint64_t nth, int result);
   std::uint64_t calls(std::string_view function);
+  // Hazards since the last take; they no longer count for the exit status.
+  std::uint64_t take_hazards();
   template <typename Use>
   void with_machine(Use&& use);  // use(Lock&, Machine&), where the driver is initialised
 
@@ -75,6 +77,7 @@ class Library {
   Settings settings_;
   std::string settings_error_;  // of FERRY_SIM; empty when it was understood
   CallBook book_;
+  HazardLog hazard_log_;
   std::unique_ptr<Machine> machine_;
   std::uint64_t generation_ = 1;  // counts resets
 };

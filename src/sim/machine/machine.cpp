@@ -3,18 +3,21 @@
 
 namespace ferry::sim {
 
-Machine::Machine(const Settings& settings, std::vector<int> visible_devices)
+Machine::Machine(const Settings& settings, std::vector<int> visible_devices, HazardLog& log)
     : visible(std::move(visible_devices)),
       physical(devices(), settings.capacity, settings.with_data),
       virtual_memory(addresses, physical, pages, devices()),
       allocations(addresses, physical, pages),
       operations(addresses, physical, pages),
+      hazards(addresses, pages, log),
       engine(settings.schedule, settings.seed),
       contexts(engine, devices()) {}
 
 void Machine::empty_context(Lock& lock, Context& context, bool ends) {
   StreamGroup& group = *context.streams;
+  const Clock waited_for = StreamEngine::clock_of(group);
   engine.finish(lock, group);
+  engine.observe(waited_for);
   streams.erase_all_of(context.handle);
   events.erase_all_of(context.handle);
   allocations.free_all_of(context.handle);

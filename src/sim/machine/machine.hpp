@@ -39,6 +39,7 @@
 
 #include <vector>
 
+#include "sim/hazards/hazard_checker.hpp"
 #include "sim/machine/context.hpp"
 #include "sim/machine/streams.hpp"
 #include "sim/memory/address_space.hpp"
@@ -57,7 +58,8 @@ namespace ferry::sim {
 class Machine {
  public:
   // `visible`: the physical index of each device, by ordinal.
-  Machine(const Settings& settings, std::vector<int> visible);
+  // `log` outlives it.
+  Machine(const Settings& settings, std::vector<int> visible, HazardLog& log);
 
   [[nodiscard]] int devices() const { return static_cast<int>(visible.size()); }
   [[nodiscard]] bool has_device(int ordinal) const { return ordinal >= 0 && ordinal < devices(); }
@@ -75,6 +77,7 @@ class Machine {
   VirtualMemory virtual_memory;
   Allocations allocations;
   MemoryOperations operations;
+  HazardChecker hazards;
   StreamEngine engine;
   Contexts contexts;
   Streams streams;

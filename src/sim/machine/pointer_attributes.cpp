@@ -22,7 +22,7 @@ struct Known {
 
 template <typename Value>
 CUresult give(void* data, Value value) {
-  std::memcpy(data, &value, sizeof value);
+  std::memcpy(data, &value, sizeof(Value));
   return CUDA_SUCCESS;
 }
 

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/machine/stream_access.hpp"
 
+#include <cassert>
+#include <memory>
+
+#include "sim/hazards/host_sources.hpp"
+
 namespace ferry::sim {
 
 namespace {
@@ -9,6 +14,41 @@ Stream& per_thread_stream(Call& call) {
   Stream*& stream = call.context->per_thread[call.thread.number];
   if (stream == nullptr) stream = &call.machine.engine.create_stream(*call.context->streams, true);
   return *stream;
+}
+
+// The host memory that an operation reads, as it was when it was queued.
+struct WatchedSources {
+  Toucher reader;
+  HostSources sources;
+};
+
+Toucher toucher_of(const Operation& operation, const Submission& submission) {
+  Toucher who;
+  who.lane = operation.lane;
+  who.count = operation.count;
+  who.operation = operation.number;
+  who.stream = value_of(submission.stream);
+  who.symbol = submission.symbol;
+  return who;
+}
+
+// Remembers what the operation's sources hold now. Left out is what the program may leave to queued
+// work: memory that an earlier operation writes, and any while host functions are waiting.
+void watch(Machine& machine, const Toucher& who, const std::vector<Touch>& touches,
+           WatchedSources& watched) {
+  if (!machine.hazards.is_on() || !machine.physical.with_data()) return;
+  if (machine.engine.waiting_host_functions() > 0) return;
+  watched.reader = who;
+  for (const Touch& touch : touches) {
+    if (touch.kind != AccessKind::read || machine.addresses.contains(touch.address)) continue;
+    if (!machine.hazards.is_being_written(touch.address, touch.bytes, machine.engine.seen()))
+      watched.sources.remember(touch.address, touch.bytes);
+  }
+}
+
+void report_changed(Machine& machine, const WatchedSources& watched) {
+  if (const auto changed = watched.sources.find_changed())
+    machine.hazards.note_changed_source(watched.reader, changed->address, changed->bytes);
 }
 
 }  // namespace
@@ -38,22 +78,38 @@ CUresult fault_of(Call& call, std::uint64_t context) {
                           : static_cast<CUresult>(found->streams->fault);
 }
 
-CUresult submit(Call& call, CUstream handle, Wait wait, std::function<CUresult(int device)> work) {
+CUresult submit(Call& call, Submission submission) {
   StreamUse use;
-  if (const CUresult result = find_stream(call, handle, use); result != CUDA_SUCCESS) return result;
+  if (const CUresult result = find_stream(call, submission.stream, use); result != CUDA_SUCCESS)
+    return result;
+  assert(use.context != nullptr);
+  Machine& machine = call.machine;
   const std::uint64_t context = use.context->handle;
-  const Ticket ticket = call.machine.engine.enqueue(
-      *use.stream, [work = std::move(work), device = use.context->device] { return work(device); });
-  call.machine.engine.progress(call.lock);
-  if (wait == Wait::no) return CUDA_SUCCESS;
-  call.machine.engine.finish(call.lock, std::span(&ticket, 1));
-  return fault_of(call, context);
+  const auto sources = std::make_shared<WatchedSources>();
+  const Ticket ticket = machine.engine.enqueue(
+      *use.stream,
+      [&machine, sources, work = std::move(submission.work), device = use.context->device] {
+        report_changed(machine, *sources);
+        return work(device);
+      });
+  const Toucher who = toucher_of(*ticket, submission);
+  machine.hazards.note(who, submission.touches, ticket->clock, machine.engine.seen());
+  machine.engine.progress(call.lock);
+  if (submission.wait == Wait::until_done) {
+    machine.engine.finish(call.lock, std::span(&ticket, 1));
+    machine.engine.observe(ticket->clock);
+    return fault_of(call, context);
+  }
+  if (!ticket->done) watch(machine, who, submission.touches, *sources);
+  return CUDA_SUCCESS;
 }
 
-CUresult finish_context(Call& call) {
-  const std::uint64_t context = call.context->handle;
-  call.machine.engine.finish(call.lock, *call.context->streams);
-  return fault_of(call, context);
+CUresult finish_context(Call& call, const Context& context) {
+  const std::uint64_t handle = context.handle;
+  const Clock waited_for = StreamEngine::clock_of(*context.streams);
+  call.machine.engine.finish(call.lock, *context.streams);
+  call.machine.engine.observe(waited_for);
+  return fault_of(call, handle);
 }
 
 }  // namespace ferry::sim

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <functional>
+#include <vector>
 
+#include "sim/hazards/touch.hpp"
 #include "sim/machine/library.hpp"
 
 namespace ferry::sim {
@@ -26,11 +28,17 @@ struct StreamUse {
 
 enum class Wait : std::uint8_t { no, until_done };
 
-// Queues work(device) in a stream.
-[[nodiscard]] CUresult submit(Call& call, CUstream handle, Wait wait,
-                              std::function<CUresult(int device)> work);
+// Work for a stream, and what it will touch.
+struct Submission {
+  Symbol symbol = Symbol::count;
+  CUstream stream = nullptr;
+  Wait wait = Wait::no;
+  std::vector<Touch> touches;
+  std::function<CUresult(int device)> work;
+};
+[[nodiscard]] CUresult submit(Call& call, Submission submission);
 
-// Runs everything queued in the current context.
-[[nodiscard]] CUresult finish_context(Call& call);
+// Runs everything queued in a context. The program has seen it complete.
+[[nodiscard]] CUresult finish_context(Call& call, const Context& context);
 
 }  // namespace ferry::sim

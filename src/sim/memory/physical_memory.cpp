@@ -21,7 +21,9 @@ std::shared_ptr<PhysicalBlock> PhysicalMemory::create(int device, std::uint64_t 
   Bytes& used = in_use_[static_cast<std::size_t>(device)];
   if (size > (capacity_ - used).count) return nullptr;
   used += Bytes{size};
-  return {new PhysicalBlock(next_id_++, device, size),
+  const std::uint64_t position = next_position_;
+  next_position_ += size;
+  return {new PhysicalBlock(next_id_++, position, device, size),
           [this](PhysicalBlock* block) { destroy(block); }};
 }
 

@@ -22,10 +22,11 @@ inline constexpr unsigned char kPoison = 0xA5;
 
 class PhysicalBlock {
  public:
-  PhysicalBlock(std::uint64_t block_id, int owner, std::uint64_t bytes)
-      : id(block_id), device(owner), size(bytes) {}
+  PhysicalBlock(std::uint64_t block_id, std::uint64_t place, int owner, std::uint64_t bytes)
+      : id(block_id), position(place), device(owner), size(bytes) {}
 
-  const std::uint64_t id;  // unique in the process
+  const std::uint64_t id;        // unique in the process
+  const std::uint64_t position;  // of its first byte among all that ever were; no host address
   const int device;
   const std::uint64_t size;  // a multiple of kFrameBytes
 
@@ -68,6 +69,7 @@ class PhysicalMemory {
   bool with_data_;
   std::vector<Bytes> in_use_;  // by device
   std::uint64_t next_id_ = 1;
+  std::uint64_t next_position_ = std::uint64_t{1} << 60;
   std::optional<FrameWindow> window_;  // none without data
 };
 

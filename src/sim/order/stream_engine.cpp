@@ -36,12 +36,15 @@ StreamGroup& StreamEngine::create_group() {
 
 void StreamEngine::destroy_group(Lock& lock, StreamGroup& group) {
   finish(lock, group);
+  observe(clock_of(group));
+  for (const auto& [number, stream] : group.streams) lanes_.close(stream->lane);
   std::erase_if(groups_, [&](const auto& owned) { return owned.get() == &group; });
 }
 
 Stream& StreamEngine::create_stream(StreamGroup& group, bool blocking) {
   const std::uint64_t number = next_stream_++;
-  return *group.streams.emplace(number, std::make_unique<Stream>(group, number, blocking))
+  const LaneNumber lane = lanes_.open(seen_);
+  return *group.streams.emplace(number, std::make_unique<Stream>(group, number, blocking, lane))
               .first->second;
 }
 
@@ -51,7 +54,55 @@ void StreamEngine::destroy_stream(Stream& stream) {
 }
 
 void StreamEngine::reap(Stream& stream) {
-  if (stream.destroyed && stream.queue.empty()) stream.group.streams.erase(stream.number);
+  if (!stream.destroyed || !stream.queue.empty()) return;
+  stream.group.gone.join(stream.clock);
+  if (stream.blocking) stream.group.gone_blocking.join(stream.clock);
+  lanes_.close(stream.lane);
+  stream.group.streams.erase(stream.number);
+}
+
+// Gives an operation its place in the order of everything that is queued.
+void StreamEngine::order(Stream& stream, Operation& operation, std::span<const Ticket> after) {
+  operation.lane = stream.lane;
+  operation.count = lanes_.next(stream.lane);
+  operation.clock = seen_;
+  operation.clock.join(stream.clock);
+  for (const Ticket& earlier : after) {
+    if (earlier) operation.clock.join(earlier->clock);
+  }
+  StreamGroup& group = stream.group;
+  if (&stream == group.legacy) {
+    operation.clock.join(group.gone_blocking);
+    for (const auto& [number, other] : group.streams) {
+      if (other->blocking) operation.clock.join(other->clock);
+    }
+  } else if (stream.blocking) {
+    operation.clock.join(group.legacy->clock);
+  }
+  operation.clock.set(stream.lane, operation.count);
+  stream.clock = operation.clock;
+}
+
+Clock StreamEngine::clock_of(const Stream& stream) {
+  Clock clock = stream.clock;
+  if (&stream != stream.group.legacy) return clock;
+  clock.join(stream.group.gone_blocking);
+  for (const auto& [number, other] : stream.group.streams) {
+    if (other->blocking) clock.join(other->clock);
+  }
+  return clock;
+}
+
+Clock StreamEngine::clock_of(const StreamGroup& group) {
+  Clock clock = group.gone;
+  for (const auto& [number, stream] : group.streams) clock.join(stream->clock);
+  return clock;
+}
+
+Clock StreamEngine::clock_of_all() const {
+  Clock clock = seen_;
+  for (const auto& group : groups_) clock.join(clock_of(*group));
+  return clock;
 }
 
 void StreamEngine::append(Stream& stream, const Ticket& ticket, std::span<const Ticket> after) {
@@ -67,6 +118,7 @@ void StreamEngine::append(Stream& stream, const Ticket& ticket, std::span<const 
   } else if (stream.blocking) {
     add(group.legacy->last());
   }
+  order(stream, *ticket, after);
   ticket->number = next_operation_++;
   ticket->stream = &stream;
   stream.queue.push_back(ticket);
@@ -89,11 +141,15 @@ Ticket StreamEngine::enqueue_host_function(Stream& stream, std::function<void()>
     return 0;
   };
   append(stream, ticket, {});
+  ++waiting_host_functions_;
   return ticket;
 }
 
 Ticket StreamEngine::mark_group(StreamGroup& group) {
-  return enqueue(*group.records, {}, unfinished(group));
+  const Ticket mark = enqueue(*group.records, {}, unfinished(group));
+  mark->clock.join(clock_of(group));
+  group.records->clock = mark->clock;
+  return mark;
 }
 
 // The operation to run next on the way to `target`, or null when that one is already running.
@@ -142,6 +198,7 @@ void StreamEngine::run(Lock& lock, const Ticket& ticket) {
   if (group.fault == 0 && ticket->work) {
     if (ticket->calls_host) {
       ticket->running = true;
+      observe(ticket->clock);  // host code that runs sees complete what came before
       lock.unlock();
       static_cast<void>(ticket->work());
       lock.lock();
@@ -150,6 +207,7 @@ void StreamEngine::run(Lock& lock, const Ticket& ticket) {
     }
   }
   ticket->running = false;
+  if (ticket->calls_host) --waiting_host_functions_;
   ticket->done = true;
   ticket->finished_at = ++ticks_;
   ticket->stream = nullptr;

@@ -19,6 +19,7 @@
 #include <span>
 #include <vector>
 
+#include "sim/order/clock.hpp"
 #include "sim/words/settings.hpp"
 
 namespace ferry::sim {
@@ -37,6 +38,9 @@ struct Operation {
   bool done = false;
   std::uint64_t finished_at = 0;  // ticks of the engine; 0 while not done
   std::vector<std::shared_ptr<Operation>> after;
+  LaneNumber lane = 0;      // of its stream
+  std::uint64_t count = 0;  // in its lane, from 1
+  Clock clock;              // itself, and what is known to have ended before it begins
 };
 using Ticket = std::shared_ptr<Operation>;
 
@@ -44,6 +48,8 @@ using Ticket = std::shared_ptr<Operation>;
 // runs, and `fault` stays until the group goes.
 struct StreamGroup {
   int fault = 0;
+  Clock gone;                 // the operations of streams that are no more
+  Clock gone_blocking;        // those that the default stream comes after
   Stream* legacy = nullptr;   // the default stream, ordered with all blocking ones
   Stream* records = nullptr;  // holds the marks that cover the whole group
   std::map<std::uint64_t, std::unique_ptr<Stream>>
@@ -52,12 +58,14 @@ struct StreamGroup {
 
 class Stream {
  public:
-  Stream(StreamGroup& owner, std::uint64_t stream_number, bool is_blocking)
-      : group(owner), number(stream_number), blocking(is_blocking) {}
+  Stream(StreamGroup& owner, std::uint64_t stream_number, bool is_blocking, LaneNumber its_lane)
+      : group(owner), number(stream_number), blocking(is_blocking), lane(its_lane) {}
 
   StreamGroup& group;
   const std::uint64_t number;
   const bool blocking;
+  const LaneNumber lane;
+  Clock clock;  // of its newest operation
   bool destroyed = false;
   unsigned polls = 0;  // queries in a row that found it unfinished
   std::deque<Ticket> queue;
@@ -98,6 +106,17 @@ class StreamEngine {
   void finish(Lock& lock, StreamGroup& group) { finish(lock, unfinished(group)); }
   void finish_all(Lock& lock);
 
+  // What the operations queued so far in a stream or a group mean to one that waits for them all.
+  [[nodiscard]] static Clock clock_of(const Stream& stream);
+  [[nodiscard]] static Clock clock_of(const StreamGroup& group);
+  [[nodiscard]] Clock clock_of_all() const;
+  // The program has seen complete what `clock` covers; that comes before every later call.
+  void observe(const Clock& clock) { seen_.join(clock); }
+  [[nodiscard]] const Clock& seen() const { return seen_; }
+
+  // Host functions that were queued and have not run yet.
+  [[nodiscard]] std::uint64_t waiting_host_functions() const { return waiting_host_functions_; }
+
   // What is queued in a stream now; for the legacy default stream, also in the streams it is
   // ordered with.
   [[nodiscard]] std::vector<Ticket> unfinished(Stream& stream) const;
@@ -115,6 +134,7 @@ class StreamEngine {
 
  private:
   void append(Stream& stream, const Ticket& ticket, std::span<const Ticket> after);
+  void order(Stream& stream, Operation& operation, std::span<const Ticket> after);
   void finish(Lock& lock, const Ticket& ticket);
   [[nodiscard]] Ticket next_needed(const Ticket& target) const;
   [[nodiscard]] std::vector<Ticket> ready() const;
@@ -131,6 +151,9 @@ class StreamEngine {
   std::uint64_t next_stream_ = 1;
   std::uint64_t next_operation_ = 1;
   std::uint64_t ticks_ = 0;
+  std::uint64_t waiting_host_functions_ = 0;
+  Lanes lanes_;
+  Clock seen_;
   std::uint64_t pending_ = 0;
   std::condition_variable changed_;  // an operation that ran without the lock is done
 };

@@ -66,6 +66,19 @@ Problem read_seed(Settings& settings, std::string_view value) {
   return std::nullopt;
 }
 
+Problem read_hazards(Settings& settings, std::string_view value) {
+  if (value == "off") {
+    settings.hazards = HazardMode::off;
+  } else if (value == "report") {
+    settings.hazards = HazardMode::report;
+  } else if (value == "abort") {
+    settings.hazards = HazardMode::abort;
+  } else {
+    return "off, report or abort";
+  }
+  return std::nullopt;
+}
+
 // FUNCTION@N:RESULT, the result as a number or as a name of cuda.h.
 Problem read_fault(Settings& settings, std::string_view value) {
   const std::size_t at = value.find('@');
@@ -94,7 +107,8 @@ struct Key {
 };
 constexpr Key kKeys[] = {
     {"devices", read_devices},   {"capacity", read_capacity}, {"data", read_data},
-    {"schedule", read_schedule}, {"seed", read_seed},         {"fault", read_fault},
+    {"schedule", read_schedule}, {"seed", read_seed},         {"hazards", read_hazards},
+    {"fault", read_fault},
 };
 
 std::string_view trimmed(std::string_view text) {

@@ -20,6 +20,9 @@ enum class Schedule : std::uint8_t {
   random,  // at each call a random number of ready operations run, in an order drawn from the seed
 };
 
+// What happens when the hazard checker finds something.
+enum class HazardMode : std::uint8_t { off, report, abort };
+
 // The nth call (1 = the next) of a function fails with `result`, a CUresult.
 struct FaultRule {
   std::string function;
@@ -35,6 +38,7 @@ struct Settings {
   bool with_data = true;                   // false: copies check and count, but move no bytes
   Schedule schedule = Schedule::eager;
   std::uint64_t seed = 0;
+  HazardMode hazards = HazardMode::report;
   std::vector<FaultRule> faults;
 };
 

@@ -21,6 +21,7 @@ TEST_F(ExportsCopyTest, PageableAsynchronousCopiesReadTheirSourceLate) {
   std::fill(from.begin(), from.end(), 2);
   FERRY_OK(cuStreamSynchronize(a_stream));
   EXPECT_EQ(peek(device), 2U) << "a program may not rely on an early read";
+  EXPECT_EQ(ferry_sim_take_hazards(), 1U);
 }
 
 TEST_F(ExportsCopyTest, SynchronousCopiesWithAHostSideAreDoneOnReturn) {
@@ -60,6 +61,7 @@ TEST_F(ExportsCopyTest, ASynchronousCopyFollowsTheLegacyStreamsRules) {
   FERRY_OK(cuMemsetD32Async(device, 8, 1024, stream()));
   FERRY_OK(cuMemcpyDtoH_v2(&word, device, 4));
   EXPECT_EQ(word, 7U) << "non-blocking streams are not waited for";
+  EXPECT_EQ(ferry_sim_take_hazards(), 1U);
 }
 
 TEST_F(ExportsCopyTest, DrainRunsEverything) {
@@ -103,6 +105,7 @@ TEST_F(ExportsCopyTest, PlainMemoryOfAnotherDeviceIsReached) {
   restart("devices=2");
   const CUdeviceptr on_first = allocate(4096);
   FERRY_OK(cuMemsetD32_v2(on_first, 11, 1024));
+  FERRY_OK(cuCtxSynchronize());
   CUcontext second = nullptr;
   FERRY_OK(cuCtxCreate_v2(&second, 0, 1));
   const CUdeviceptr on_second = allocate(4096);

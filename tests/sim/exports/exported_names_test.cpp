@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* kControls[] = {
     FERRY_SIM_CONFIGURE,     FERRY_SIM_RESET, FERRY_SIM_FAIL_NTH, FERRY_SIM_CALLS,
-    FERRY_SIM_MEMORY_IN_USE, FERRY_SIM_DRAIN, FERRY_SIM_PEEK,
+    FERRY_SIM_MEMORY_IN_USE, FERRY_SIM_DRAIN, FERRY_SIM_PEEK,     FERRY_SIM_TAKE_HAZARDS,
 };
 
 std::string library_file() {

@@ -35,6 +35,7 @@ TEST_F(ExportsMemoryTest, FreeingFinishesTheWorkOfItsContext) {
   FERRY_OK(cuMemFree_v2(first));
   EXPECT_EQ(peek(second), 2U);
   FERRY_OK(cuCtxSynchronize());
+  EXPECT_EQ(ferry_sim_take_hazards(), 1U);
 }
 
 TEST_F(ExportsMemoryTest, FreeingHostMemoryFinishesAllWork) {
@@ -51,6 +52,7 @@ TEST_F(ExportsMemoryTest, FreeingHostMemoryFinishesAllWork) {
   FERRY_OK(cuMemcpyHtoDAsync_v2(address, own.data(), 4096, a_stream));
   FERRY_OK(cuMemHostUnregister(own.data()));
   EXPECT_EQ(peek(address), 78U);
+  EXPECT_EQ(ferry_sim_take_hazards(), 2U);
 }
 
 TEST_F(ExportsMemoryTest, CopiesPastTheExactSizeFail) {

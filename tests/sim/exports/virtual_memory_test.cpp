@@ -48,6 +48,7 @@ TEST_F(ExportsVirtualMemoryTest, UnmapWaitsForNothingAndLateWorkFails) {
   FERRY_OK(cuMemsetD8Async(base, 1, 4096, stream()));
   FERRY_OK(cuMemUnmap(base, 2 * kMiB));
   EXPECT_EQ(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
+  EXPECT_EQ(ferry_sim_take_hazards(), 1U);
 }
 
 TEST_F(ExportsVirtualMemoryTest, TheHostSeesOnlyWhatPeekShows) {

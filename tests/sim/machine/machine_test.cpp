@@ -14,7 +14,8 @@ Settings two_devices(Schedule schedule) {
 }
 
 TEST(Machine, HasTheVisibleDevices) {
-  const Machine machine(two_devices(Schedule::eager), {3, 1});
+  HazardLog log;
+  const Machine machine(two_devices(Schedule::eager), {3, 1}, log);
   EXPECT_EQ(machine.devices(), 2);
   EXPECT_TRUE(machine.has_device(1));
   EXPECT_FALSE(machine.has_device(2));
@@ -24,7 +25,8 @@ TEST(Machine, HasTheVisibleDevices) {
 TEST(Machine, EmptyingAContextRunsItsWorkAndTakesWhatItOwns) {
   std::mutex mutex;
   Lock lock(mutex);
-  Machine machine(two_devices(Schedule::lazy), {0});
+  HazardLog log;
+  Machine machine(two_devices(Schedule::lazy), {0}, log);
   Context& context = machine.contexts.create(0, 0);
   Context& other = machine.contexts.create(0, 0);
   const std::uint64_t handle = context.handle;
@@ -50,7 +52,8 @@ TEST(Machine, EmptyingAContextRunsItsWorkAndTakesWhatItOwns) {
 TEST(Machine, AnEmptiedContextMayGoOn) {
   std::mutex mutex;
   Lock lock(mutex);
-  Machine machine(two_devices(Schedule::eager), {0});
+  HazardLog log;
+  Machine machine(two_devices(Schedule::eager), {0}, log);
   Context& context = machine.contexts.create(0, 0);
   context.streams->fault = 700;
   machine.empty_context(lock, context, false);

@@ -79,17 +79,22 @@ TEST_F(StreamAccessTest, SubmittedWorkRunsOnTheStreamsDevice) {
     device = which;
     return CUDA_SUCCESS;
   };
-  EXPECT_EQ(in_call([&](Call& call) { return submit(call, on_second, Wait::no, work); }),
-            CUDA_SUCCESS);
+  const auto submit_with = [&](Wait wait) {
+    return in_call([&](Call& call) {
+      return submit(call, {Symbol::cuMemcpyAsync, on_second, wait, {}, work});
+    });
+  };
+  EXPECT_EQ(submit_with(Wait::no), CUDA_SUCCESS);
   EXPECT_EQ(device, -1);
-  EXPECT_EQ(in_call([&](Call& call) { return submit(call, on_second, Wait::until_done, work); }),
-            CUDA_SUCCESS);
+  EXPECT_EQ(submit_with(Wait::until_done), CUDA_SUCCESS);
   EXPECT_EQ(device, 1);
 }
 
 TEST_F(StreamAccessTest, TheFaultOfWaitedWorkIsReported) {
   const auto fails = [](int) { return CUDA_ERROR_LAUNCH_FAILED; };
-  EXPECT_EQ(in_call([&](Call& call) { return submit(call, nullptr, Wait::until_done, fails); }),
+  EXPECT_EQ(in_call([&](Call& call) {
+              return submit(call, {Symbol::cuMemcpyAsync, nullptr, Wait::until_done, {}, fails});
+            }),
             CUDA_ERROR_LAUNCH_FAILED);
   in_call([&](Call& call) {
     EXPECT_EQ(fault_of(call, value_of(context)), CUDA_ERROR_LAUNCH_FAILED);

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/hazards/exit_status.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace ferry::sim {
+
+namespace {
+
+const HazardLog* g_log = nullptr;
+int g_status = -1;  // with which the process called exit; -1 before it did
+
+// Runs when this library is finalised, which is after the program's own handlers and destructors.
+__attribute__((destructor)) void replace_status() {
+  if (g_log == nullptr || g_status != 0 || g_log->untaken() == 0) return;
+  std::fflush(nullptr);
+  _exit(HazardLog::kExitStatus);
+}
+
+}  // namespace
+
+void watch_exit_status(const HazardLog& log) {
+  g_log = &log;
+  // The one handler that is told the status; it is too early to replace it there.
+  on_exit([](int status, void*) { g_status = status; }, nullptr);
+}
+
+}  // namespace ferry::sim

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/hazards/hazard_checker.hpp"
+
+#include <algorithm>
+
+namespace ferry::sim {
+
+namespace {
+
+MemoryPlace place_in(const Mapping& mapping, std::uint64_t start, std::uint64_t bytes) {
+  return {start, bytes, mapping.start, mapping.size, mapping.block->device};
+}
+
+MemoryPlace host_place(std::uint64_t start, std::uint64_t bytes) {
+  return {start, bytes, start, bytes, -1};
+}
+
+}  // namespace
+
+void HazardChecker::note(Toucher who, std::span<const Touch> touches, const Clock& before,
+                         const Clock& seen) {
+  if (!log_.is_on()) return;
+  for (const Touch& touch : touches) {
+    who.kind = touch.kind;
+    who.member = touch.member;
+    if (!addresses_.contains(touch.address)) {
+      note_range(who, touch.address, host_place(touch.address, touch.bytes), before);
+      continue;
+    }
+    std::uint64_t address = touch.address;
+    const std::uint64_t end = touch.address + touch.bytes;
+    while (address < end) {
+      const Mapping* const mapping = pages_.find(address);
+      if (mapping == nullptr) break;
+      const std::uint64_t bytes = std::min(end, mapping->end()) - address;
+      const std::uint64_t offset = mapping->offset + (address - mapping->start);
+      note_range(who, mapping->block->position + offset, place_in(*mapping, address, bytes),
+                 before);
+      remember_user(mapping->buffer_id, who);
+      address += bytes;
+    }
+  }
+  prune_when_large(seen);
+}
+
+void HazardChecker::note_range(const Toucher& who, std::uint64_t position, const MemoryPlace& place,
+                               const Clock& before) {
+  touched_.note(position, position + place.bytes, who, before, [&](const Collision& collision) {
+    MemoryPlace common = place;
+    common.start = place.start + (collision.start - position);
+    common.bytes = collision.end - collision.start;
+    log_.add(describe_collision(collision.earlier, who, common));
+  });
+}
+
+void HazardChecker::remember_user(std::uint64_t mapping, const Toucher& who) {
+  std::vector<Toucher>& users = users_[mapping];
+  const auto same_lane = std::find_if(users.begin(), users.end(),
+                                      [&](const Toucher& user) { return user.lane == who.lane; });
+  if (same_lane == users.end()) {
+    users.push_back(who);
+  } else {
+    *same_lane = who;
+  }
+}
+
+void HazardChecker::note_end(Symbol call, const Mapping& mapping, const Clock& seen) {
+  const auto found = users_.find(mapping.buffer_id);
+  if (found == users_.end()) return;
+  for (const Toucher& user : found->second) {
+    if (!is_ordered(user, seen))
+      log_.add(describe_early_end(user, call, place_in(mapping, mapping.start, mapping.size)));
+  }
+  users_.erase(found);
+  if (mapping.kind == Mapping::Kind::allocation) {
+    const std::uint64_t position = mapping.block->position + mapping.offset;
+    touched_.forget(position, position + mapping.size);
+  }
+}
+
+void HazardChecker::note_host_end(Symbol call, std::uint64_t address, std::uint64_t bytes,
+                                  const Clock& seen) {
+  touched_.check_ended(address, address + bytes, seen, [&](const Collision& collision) {
+    log_.add(describe_early_end(collision.earlier, call,
+                                host_place(collision.start, collision.end - collision.start)));
+  });
+  touched_.forget(address, address + bytes);
+}
+
+void HazardChecker::note_changed_source(const Toucher& reader, std::uint64_t address,
+                                        std::uint64_t bytes) {
+  log_.add(describe_changed_source(reader, host_place(address, bytes)));
+}
+
+void HazardChecker::prune_when_large(const Clock& seen) {
+  if (touched_.size() + users_.size() < prune_at_) return;
+  touched_.prune(seen);
+  for (auto entry = users_.begin(); entry != users_.end();) {
+    std::erase_if(entry->second, [&](const Toucher& user) { return is_ordered(user, seen); });
+    entry = entry->second.empty() ? users_.erase(entry) : std::next(entry);
+  }
+  prune_at_ = std::max<std::size_t>(256, 2 * (touched_.size() + users_.size()));
+}
+
+}  // namespace ferry::sim

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/hazards/hazard_report.hpp"
+
+#include <cuda.h>
+#include <fmt/format.h>
+
+namespace ferry::sim {
+
+namespace {
+
+std::string stream_name(std::uint64_t handle) {
+  if (handle == 0 || handle == reinterpret_cast<std::uintptr_t>(CU_STREAM_LEGACY))
+    return "the legacy default stream";
+  if (handle == reinterpret_cast<std::uintptr_t>(CU_STREAM_PER_THREAD))
+    return "the per-thread default stream";
+  return fmt::format("stream {:#x}", handle);
+}
+
+std::string operation_name(const Toucher& toucher) {
+  return fmt::format("{} (operation {}) on {}", row_of(toucher.symbol).name, toucher.operation,
+                     stream_name(toucher.stream));
+}
+
+std::string_view verb(AccessKind kind) {
+  return kind == AccessKind::write ? "writes" : "reads";
+}
+
+std::string memory_name(const MemoryPlace& place) {
+  const std::string range =
+      fmt::format("[{:#x}, {:#x}), {} bytes", place.start, place.start + place.bytes, place.bytes);
+  if (place.device < 0) return "host memory " + range;
+  return fmt::format("{} at offset {} of the {} bytes at {:#x} on device {}", range,
+                     place.start - place.owner, place.owner_bytes, place.owner, place.device);
+}
+
+std::string_view kind_of(AccessKind earlier, AccessKind later) {
+  if (earlier == AccessKind::read) return "write after read";
+  return later == AccessKind::read ? "read after write" : "write after write";
+}
+
+bool is_legacy(const Toucher& toucher) {
+  return stream_name(toucher.stream) == "the legacy default stream";
+}
+
+// Why nothing orders the two, and what would.
+std::string remedy(const Toucher& earlier, const Toucher& later) {
+  if (earlier.lane == later.lane && earlier.count == later.count)
+    return "members of one batch run in any order: put them into two batches.";
+  std::string text;
+  if (is_legacy(earlier) != is_legacy(later))
+    text = "a stream made with CU_STREAM_NON_BLOCKING is not ordered with the default stream; ";
+  return text + fmt::format(
+                    "record an event on {} after operation {} and let {} wait for it before "
+                    "operation {}, or synchronise with the host in between.",
+                    stream_name(earlier.stream), earlier.operation, stream_name(later.stream),
+                    later.operation);
+}
+
+}  // namespace
+
+std::string describe_collision(const Toucher& earlier, const Toucher& later,
+                               const MemoryPlace& place) {
+  return fmt::format(
+      "hazard: {} without order: {} and {}\n"
+      "  memory:  {}\n"
+      "  earlier: {} {} it\n"
+      "  later:   {} {} it\n"
+      "  remedy:  {}\n",
+      kind_of(earlier.kind, later.kind), operation_name(earlier), operation_name(later),
+      memory_name(place), operation_name(earlier), verb(earlier.kind), operation_name(later),
+      verb(later.kind), remedy(earlier, later));
+}
+
+std::string describe_early_end(const Toucher& user, Symbol ending, const MemoryPlace& place) {
+  return fmt::format(
+      "hazard: {} while {} may still use the memory\n"
+      "  memory:  {}\n"
+      "  in use:  {} {} it\n"
+      "  remedy:  wait for operation {} first: synchronise {}, or an event recorded after it.\n",
+      row_of(ending).name, operation_name(user), memory_name(place), operation_name(user),
+      verb(user.kind), user.operation, stream_name(user.stream));
+}
+
+std::string describe_changed_source(const Toucher& copy, const MemoryPlace& place) {
+  return fmt::format(
+      "hazard: the host changed the source of {} before it ran\n"
+      "  memory:  {}\n"
+      "  remedy:  leave the source alone until the copy has ended: synchronise {}, or wait for an "
+      "event recorded after operation {}.\n",
+      operation_name(copy), memory_name(place), stream_name(copy.stream), copy.operation);
+}
+
+}  // namespace ferry::sim

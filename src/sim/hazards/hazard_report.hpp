@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// A hazard in words that a person can act on: both operations, the bytes, and what would order
+// them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "sim/hazards/touch.hpp"
+
+namespace ferry::sim {
+
+struct MemoryPlace {
+  std::uint64_t start = 0;  // the common bytes, by the address that the later one used
+  std::uint64_t bytes = 0;
+  std::uint64_t owner = 0;  // where the allocation or mapping begins; equals start for host memory
+  std::uint64_t owner_bytes = 0;
+  int device = -1;  // -1: host memory
+};
+
+// Two operations, both queued. The first line starts with "hazard:".
+[[nodiscard]] std::string describe_collision(const Toucher& earlier, const Toucher& later,
+                                             const MemoryPlace& place);
+
+// A call of the host that takes memory away while an operation may still use it.
+[[nodiscard]] std::string describe_early_end(const Toucher& user, Symbol ending,
+                                             const MemoryPlace& place);
+
+// Host memory whose bytes changed between the call that queued a copy of them and the copy.
+[[nodiscard]] std::string describe_changed_source(const Toucher& copy, const MemoryPlace& place);
+
+}  // namespace ferry::sim

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who touches which bytes, as the hazard checker sees it. Plain values.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/order/clock.hpp"
+#include "sim/words/symbols.hpp"
+
+namespace ferry::sim {
+
+enum class AccessKind : std::uint8_t { read, write };
+
+// A range of addresses that an operation touches.
+struct Touch {
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;
+  AccessKind kind = AccessKind::read;
+  // Members of a batch are unordered among themselves. Equal within one member.
+  std::uint32_t member = 0;
+};
+
+// An access by one operation, as it is remembered: enough to tell whether a later one is ordered
+// after it, and to tell a person which call it was.
+struct Toucher {
+  LaneNumber lane = 0;
+  std::uint32_t member = 0;
+  std::uint64_t count = 0;      // of the operation in its lane
+  std::uint64_t operation = 0;  // its number in the process, for reports
+  std::uint64_t stream = 0;     // handle, for reports
+  Symbol symbol = Symbol::count;
+  AccessKind kind = AccessKind::read;
+};
+
+// True when `earlier` is known to have ended before an operation with clock `before` begins.
+[[nodiscard]] inline bool is_ordered(const Toucher& earlier, const Clock& before) {
+  return before.of(earlier.lane) >= earlier.count;
+}
+
+}  // namespace ferry::sim

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/hazards/hazard_checker.hpp"
+
+#include <gtest/gtest.h>
+
+#include "sim/memory/physical_memory.hpp"
+
+namespace ferry::sim {
+namespace {
+
+class HazardCheckerTest : public testing::Test {
+ protected:
+  // 2 MiB of device memory at a fresh address.
+  Mapping& map(std::shared_ptr<PhysicalBlock> block, Mapping::Kind kind) {
+    Mapping mapping;
+    mapping.start = *addresses.take(kFrameBytes, kFrameBytes);
+    mapping.size = kFrameBytes;
+    mapping.block = std::move(block);
+    mapping.kind = kind;
+    return pages.add(std::move(mapping));
+  }
+  Mapping& map(Mapping::Kind kind = Mapping::Kind::allocation) {
+    return map(physical.create(0, kFrameBytes), kind);
+  }
+  // The next operation of a lane touches a range; it knows its own lane and what was seen.
+  void touch(LaneNumber lane, AccessKind kind, std::uint64_t address, std::uint64_t bytes) {
+    Toucher who;
+    who.lane = lane;
+    who.count = ++counts[lane];
+    who.symbol = Symbol::cuMemcpyAsync;
+    Clock before = seen;
+    before.set(lane, who.count);
+    const Touch range{address, bytes, kind};
+    checker.note(who, std::span(&range, 1), before, seen);
+  }
+  std::uint64_t found() {
+    testing::internal::GetCapturedStderr();
+    testing::internal::CaptureStderr();
+    return log.take();
+  }
+  void SetUp() override { testing::internal::CaptureStderr(); }
+  void TearDown() override { testing::internal::GetCapturedStderr(); }
+
+  AddressSpace addresses;
+  PhysicalMemory physical{1, 1_GiB, false};
+  PageTable pages;
+  HazardLog log;
+  HazardChecker checker{addresses, pages, log};
+  std::map<LaneNumber, std::uint64_t> counts;
+  Clock seen;
+};
+
+TEST_F(HazardCheckerTest, AliasesOfOnePhysicalBlockCollide) {
+  const auto block = physical.create(0, kFrameBytes);
+  const Mapping& first = map(block, Mapping::Kind::virtual_memory);
+  const Mapping& second = map(block, Mapping::Kind::virtual_memory);
+  touch(0, AccessKind::write, first.start + 10, 10);
+  touch(1, AccessKind::read, second.start + 20, 10);
+  EXPECT_EQ(found(), 0U);
+  touch(1, AccessKind::read, second.start + 19, 10);
+  EXPECT_EQ(found(), 1U);
+}
+
+TEST_F(HazardCheckerTest, ARangeRunsOnIntoTheNextMapping) {
+  const std::uint64_t start = *addresses.take(2 * kFrameBytes, kFrameBytes);
+  for (const std::uint64_t offset : {std::uint64_t{0}, kFrameBytes}) {
+    Mapping mapping;
+    mapping.start = start + offset;
+    mapping.size = kFrameBytes;
+    mapping.block = physical.create(0, kFrameBytes);
+    pages.add(std::move(mapping));
+  }
+  touch(0, AccessKind::write, start + kFrameBytes - 8, 16);
+  touch(1, AccessKind::write, start + kFrameBytes + 8, 8);
+  EXPECT_EQ(found(), 0U);
+  touch(1, AccessKind::write, start + kFrameBytes + 7, 1);
+  EXPECT_EQ(found(), 1U);
+}
+
+TEST_F(HazardCheckerTest, HostMemoryCollidesByItsAddress) {
+  std::vector<std::byte> bytes(64);
+  const auto address = reinterpret_cast<std::uintptr_t>(bytes.data());
+  touch(0, AccessKind::write, address, 32);
+  touch(1, AccessKind::read, address + 32, 32);
+  EXPECT_EQ(found(), 0U);
+  touch(1, AccessKind::read, address, 1);
+  EXPECT_EQ(found(), 1U);
+  EXPECT_TRUE(checker.is_being_written(address + 31, 1, seen));
+  EXPECT_FALSE(checker.is_being_written(address + 32, 1, seen));
+}
+
+TEST_F(HazardCheckerTest, AMappingMayEndOnceItsUsersWereSeen) {
+  const Mapping& mapping = map();
+  touch(0, AccessKind::read, mapping.start, 100);
+  touch(1, AccessKind::read, mapping.start, 100);
+  seen.set(0, 1);
+  checker.note_end(Symbol::cuMemFree_v2, mapping, seen);
+  EXPECT_EQ(found(), 1U) << "the one of lane 1";
+  checker.note_end(Symbol::cuMemFree_v2, mapping, seen);
+  EXPECT_EQ(found(), 0U) << "told once";
+}
+
+TEST_F(HazardCheckerTest, NewMemoryAtAnOldPlaceHasNoPast) {
+  Mapping& mapping = map();
+  touch(0, AccessKind::write, mapping.start, 100);
+  checker.note_end(Symbol::cuMemFree_v2, mapping, seen);
+  EXPECT_EQ(found(), 1U);
+  touch(1, AccessKind::write, mapping.start, 100);
+  EXPECT_EQ(found(), 0U);
+}
+
+TEST_F(HazardCheckerTest, AnUnmappedAliasLeavesTheBytesWithTheirPast) {
+  const auto block = physical.create(0, kFrameBytes);
+  const Mapping& first = map(block, Mapping::Kind::virtual_memory);
+  const Mapping& second = map(block, Mapping::Kind::virtual_memory);
+  touch(0, AccessKind::write, first.start, 100);
+  checker.note_end(Symbol::cuMemUnmap, first, seen);
+  EXPECT_EQ(found(), 1U);
+  touch(1, AccessKind::read, second.start, 100);
+  EXPECT_EQ(found(), 1U);
+}
+
+TEST_F(HazardCheckerTest, AddressesWithoutMemoryAreLeftOut) {
+  const std::uint64_t nowhere = *addresses.take(kFrameBytes, kFrameBytes);
+  touch(0, AccessKind::write, nowhere, 100);
+  touch(1, AccessKind::write, nowhere, 100);
+  EXPECT_EQ(found(), 0U);
+}
+
+TEST_F(HazardCheckerTest, OffNotesNothing) {
+  log.set_mode(HazardMode::off);
+  const Mapping& mapping = map();
+  touch(0, AccessKind::write, mapping.start, 100);
+  touch(1, AccessKind::write, mapping.start, 100);
+  EXPECT_EQ(found(), 0U);
+}
+
+}  // namespace
+}  // namespace ferry::sim

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/hazards/hazard_report.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace ferry::sim {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+Toucher copy_on(std::uint64_t stream, std::uint64_t operation, AccessKind kind) {
+  Toucher who;
+  who.lane = static_cast<LaneNumber>(stream);
+  who.count = operation;
+  who.operation = operation;
+  who.stream = stream;
+  who.symbol = Symbol::cuMemcpyDtoDAsync_v2;
+  who.kind = kind;
+  return who;
+}
+
+constexpr MemoryPlace kDevice{0x1000, 16, 0xF00, 4096, 2};
+constexpr MemoryPlace kHost{0x5000, 8, 0x5000, 8, -1};
+
+TEST(HazardReport, ACollisionNamesBothSidesTheBytesAndTheRemedy) {
+  EXPECT_EQ(
+      describe_collision(copy_on(0x50, 7, AccessKind::write), copy_on(0x60, 9, AccessKind::read),
+                         kDevice),
+      "hazard: read after write without order: cuMemcpyDtoDAsync (operation 7) on stream 0x50 "
+      "and cuMemcpyDtoDAsync (operation 9) on stream 0x60\n"
+      "  memory:  [0x1000, 0x1010), 16 bytes at offset 256 of the 4096 bytes at 0xf00 on "
+      "device 2\n"
+      "  earlier: cuMemcpyDtoDAsync (operation 7) on stream 0x50 writes it\n"
+      "  later:   cuMemcpyDtoDAsync (operation 9) on stream 0x60 reads it\n"
+      "  remedy:  record an event on stream 0x50 after operation 7 and let stream 0x60 wait "
+      "for it before operation 9, or synchronise with the host in between.\n");
+}
+
+TEST(HazardReport, NamesTheKindOfCollision) {
+  const auto kind = [](AccessKind earlier, AccessKind later) {
+    return describe_collision(copy_on(0x50, 7, earlier), copy_on(0x60, 9, later), kHost);
+  };
+  EXPECT_THAT(kind(AccessKind::read, AccessKind::write),
+              StartsWith("hazard: write after read without order"));
+  EXPECT_THAT(kind(AccessKind::write, AccessKind::write),
+              StartsWith("hazard: write after write without order"));
+}
+
+TEST(HazardReport, ExplainsTheDefaultStream) {
+  const Toucher on_default = copy_on(0, 7, AccessKind::write);
+  EXPECT_THAT(describe_collision(on_default, copy_on(0x60, 9, AccessKind::read), kHost),
+              AllOf(HasSubstr("the legacy default stream"), HasSubstr("CU_STREAM_NON_BLOCKING"),
+                    HasSubstr("host memory [0x5000, 0x5008), 8 bytes")));
+  EXPECT_THAT(
+      describe_collision(copy_on(0x50, 7, AccessKind::write), copy_on(2, 9, AccessKind::read),
+                         kHost),
+      AllOf(HasSubstr("the per-thread default stream"), Not(HasSubstr("CU_STREAM_NON_BLOCKING"))));
+}
+
+TEST(HazardReport, ABatchHasItsOwnRemedy) {
+  const Toucher batch = copy_on(0x50, 7, AccessKind::write);
+  EXPECT_THAT(describe_collision(batch, batch, kHost), HasSubstr("two batches"));
+}
+
+TEST(HazardReport, AnEarlyEndNamesTheCallAndWhatToWaitFor) {
+  EXPECT_EQ(describe_early_end(copy_on(0x50, 7, AccessKind::read), Symbol::cuMemFree_v2, kDevice),
+            "hazard: cuMemFree while cuMemcpyDtoDAsync (operation 7) on stream 0x50 may still use "
+            "the memory\n"
+            "  memory:  [0x1000, 0x1010), 16 bytes at offset 256 of the 4096 bytes at 0xf00 on "
+            "device 2\n"
+            "  in use:  cuMemcpyDtoDAsync (operation 7) on stream 0x50 reads it\n"
+            "  remedy:  wait for operation 7 first: synchronise stream 0x50, or an event recorded "
+            "after it.\n");
+}
+
+TEST(HazardReport, AChangedSourceNamesTheCopy) {
+  EXPECT_THAT(describe_changed_source(copy_on(0x50, 7, AccessKind::read), kHost),
+              AllOf(StartsWith("hazard: the host changed the source of cuMemcpyDtoDAsync "
+                               "(operation 7) on stream 0x50 before it ran\n"),
+                    HasSubstr("[0x5000, 0x5008)"), HasSubstr("synchronise stream 0x50")));
+}
+
+}  // namespace
+}  // namespace ferry::sim
