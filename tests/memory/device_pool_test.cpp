@@ -188,6 +188,7 @@ TEST_P(DevicePoolUse, RandomTrafficKeepsEveryBlockToItself) {
       }
       if (random() % 4 == 0) {
         const StreamRef other = streams[random() % 3];
+        sim_.order(block.stream, other);
         sim_.write(address, block.word, other);
         ASSERT_TRUE(pool_->record_use(address, other));
       }

@@ -66,6 +66,13 @@ class SimDevice {
   void write(DeviceAddress address, std::uint32_t word, StreamRef stream) {
     EXPECT_TRUE(test_side_->fill_words(address, Bytes{4}, 1, word, stream));
   }
+  // Lets later work of `second` wait for what is queued on `first`.
+  void order(StreamRef first, StreamRef second) {
+    const Result<EventHandle> event = test_side_->create_event();
+    EXPECT_TRUE(test_side_->record(*event, first));
+    EXPECT_TRUE(test_side_->wait(second, *event));
+    EXPECT_TRUE(test_side_->destroy_event(*event));
+  }
   // The word in memory when all queued work has run, that of its last writer first: a write of
   // another stream that nothing orders before it then comes after it, and shows.
   [[nodiscard]] std::uint32_t word_at(DeviceAddress address, StreamRef last_writer) {

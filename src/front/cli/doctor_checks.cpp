@@ -30,6 +30,8 @@ Status write_and_read_back(Device& device, DeviceAddress address, Bytes size, St
   if (status && std::ranges::any_of(words, [](std::uint32_t word) { return word != kPattern; })) {
     status = Status{Code::internal, "the bytes read back differ from those written"};
   }
+  // Work may still be queued where a step failed; the memory must outlive it.
+  if (!status) static_cast<void>(device.synchronize());
   return first_failure(status, device.host_free(host.value()));
 }
 

@@ -118,6 +118,7 @@ TEST(Replay, MemoryHandedOutTooEarlyIsSeenUnderLazy) {
       replay_on_toy(handed_over(), "schedule=lazy", Flaw::forgets_who_freed);
   EXPECT_FALSE(forgotten.completed);
   EXPECT_THAT(forgotten.error, HasSubstr("handed out while another user could still write"));
+  EXPECT_GT(testing::take_hazards(), 0U);
 }
 
 TEST(Replay, WrongBooksAreSeenAfterThePassAtTheLatest) {

@@ -2,6 +2,7 @@
 // The stand-in as the tests of the replay use it.
 #pragma once
 
+#include <ferry/sim.h>
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -29,6 +30,13 @@ inline std::unique_ptr<ReplayMachine> open_machine(const std::string& settings =
   auto machine = ReplayMachine::open(stand_in(), {.stand_in = settings, .capacity = capacity});
   if (!machine) ADD_FAILURE() << machine.error();
   return std::move(machine).value();
+}
+
+// How many hazards the stand-in has found since the last take. Those not taken make the process
+// fail.
+inline std::uint64_t take_hazards() {
+  return reinterpret_cast<ferry_sim_take_hazards_fn>(
+      stand_in().find_symbol(FERRY_SIM_TAKE_HAZARDS))();
 }
 
 inline auto schedules() {

@@ -199,6 +199,7 @@ TEST(StreamCheck, UnderLazyAMissingFenceIsAlwaysSeen) {
                       HasSubstr("the mark of block 0")))
         << swapped;
   }
+  EXPECT_GT(testing::take_hazards(), 0U);
 }
 
 TEST(StreamCheck, UnderLazyAForgottenForeignFreeIsSeen) {
@@ -213,6 +214,7 @@ TEST(StreamCheck, UnderLazyAForgottenForeignFreeIsSeen) {
   ASSERT_EQ(check->allocated(1, memory, 1_MiB, home, 2), "");  // foreign still reads
   ASSERT_EQ(check->freeing(memory, home, 3), "");
   EXPECT_THAT(check->finish(), AllOf(HasSubstr("block 0"), HasSubstr("the mark of block 1")));
+  EXPECT_GT(testing::take_hazards(), 0U);
 }
 
 TEST(StreamCheck, GivesItsMemoryBack) {
