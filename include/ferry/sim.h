@@ -4,7 +4,7 @@
  * has none.
  *
  * The same settings can be given in the environment when the library loads:
- *   FERRY_SIM="devices=2;capacity=24GiB;data=none;schedule=random;seed=7;fault=cuMemCreate@3:2"
+ *   FERRY_SIM="devices=2;capacity=24GiB;data=none;schedule=random;seed=7;hazards=abort;fault=cuMemCreate@3:2"
  * A setting that cannot be understood makes cuInit fail and prints the offending part.
  *
  * Functions that return int: 0 on success, -1 for a bad argument.

@@ -8,6 +8,9 @@
 // - Order. Work runs in any order that streams, events, the legacy default stream and synchronising
 //   calls allow, and no other. Under `lazy` it runs as late as possible: a missing wait becomes
 //   wrong bytes.
+// - Hazards. Accesses to the same bytes that nothing orders are reported under every schedule, also
+//   where the bytes came out right (HazardChecker); so is a copy's source that the program changed
+//   before the copy ran (HostSources).
 // - Asynchrony. Async copies read and write host memory when they run, pageable or not. Fills and
 //   device-to-device copies are asynchronous even by their plain names. Copies by plain names with
 //   a host side are complete on return.
@@ -22,13 +25,17 @@
 // Choices where cuda.h leaves room:
 // - cuMemFree finishes the work of the context that owns the memory first, cuMemFreeHost and
 //   cuMemHostUnregister that of all contexts: the real driver synchronises there today, although
-//   cuda.h does not promise it. cuMemUnmap and cuMemRelease wait for nothing.
+//   cuda.h does not promise it. To the hazard checker none of these waits. cuMemUnmap and cuMemRelease wait for nothing.
 // - A query that finds work unfinished lets a little of it happen under `lazy` (see
 //   StreamEngine::poll). Under `random` any call may let some work happen.
 //
 // What it CANNOT show:
 // - Races between a host thread and a running copy: work runs inside calls, under one lock. Two
-//   operations never overlap; they only change places.
+//   operations never overlap; they only change places. What the host itself reads or writes is not
+//   seen, save for changed sources.
+// - A host function runs on the thread whose call made it necessary, under `eager` and `random`
+//   also on the one that queues it. A program that holds a lock over a call of the driver and takes
+//   the same lock in a host function stands still here; a real driver has a thread of its own.
 // - Time. Event times count operations, one microsecond each.
 // - A program that spins on a host flag which queued work is to set, without calling the driver:
 //   under `lazy` and `random` nothing runs meanwhile, and it spins for ever.
