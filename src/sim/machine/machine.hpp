@@ -25,7 +25,8 @@
 // Choices where cuda.h leaves room:
 // - cuMemFree finishes the work of the context that owns the memory first, cuMemFreeHost and
 //   cuMemHostUnregister that of all contexts: the real driver synchronises there today, although
-//   cuda.h does not promise it. To the hazard checker none of these waits. cuMemUnmap and cuMemRelease wait for nothing.
+//   cuda.h does not promise it. To the hazard checker none of these waits. cuMemUnmap and
+//   cuMemRelease wait for nothing.
 // - A query that finds work unfinished lets a little of it happen under `lazy` (see
 //   StreamEngine::poll). Under `random` any call may let some work happen.
 //
