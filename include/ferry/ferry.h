@@ -4,11 +4,18 @@
  * Conventions, for every function:
  *   1. Returns a ferry_status; FERRY_OK is 0. Outputs are written only on success.
  *   2. After a failure, ferry_last_error() tells this thread what happened, in a sentence.
- *   3. Handles are opaque; NULL handles and NULL outputs are FERRY_ERROR_INVALID_ARGUMENT, never a
- * crash.
+ *   3. Handles are opaque. A NULL handle or output is FERRY_ERROR_INVALID_ARGUMENT, never a crash.
  *   4. Any thread may call; a handle must not be destroyed while another thread uses it.
  *   5. `stream` is a CUstream / cudaStream_t; NULL is the legacy default stream.
+ *   6. In a child of fork() whose parent had called ferry_init, every function answers
+ *      FERRY_ERROR_NOT_INITIALIZED: CUDA does not work there. A program started by exec is free.
  * Sizes are in bytes. Device pointers are never read or written by the host.
+ *
+ * What is said of each function:
+ *   - requires: what the caller answers for
+ *   - stream order: where the call stands among the work queued on streams
+ *   - blocks host: whether the calling thread may have to wait
+ *   - errors: what it may answer besides FERRY_ERROR_INVALID_ARGUMENT for a NULL that must not be
  */
 #ifndef FERRY_FERRY_H
 #define FERRY_FERRY_H
@@ -61,112 +68,128 @@ typedef struct ferry_device_pool_options {
 } ferry_device_pool_options;
 
 /* Figures of a device pool; set struct_size to sizeof(ferry_device_pool_stats_t) before the call.
- * Names and meanings follow torch.cuda.memory_stats. */
+ * Names and meanings follow torch.cuda.memory_stats. "Now" is the moment of the call; totals and
+ * peaks count from the making of the pool. */
 typedef struct ferry_device_pool_stats_t {
   size_t struct_size;
-  uint64_t allocated_bytes;
-  uint64_t allocated_bytes_peak;
-  uint64_t requested_bytes;
-  uint64_t requested_bytes_peak;
-  uint64_t reserved_bytes;
-  uint64_t reserved_bytes_peak;
-  uint64_t fenced_bytes;
-  uint64_t slack_bytes;
-  uint64_t allocations;
-  uint64_t allocations_total;
-  uint64_t frees_total;
-  uint64_t chunks;
-  uint64_t chunks_moved;
-  uint64_t num_alloc_retries;
-  uint64_t num_ooms;
-  uint64_t num_sync_all_streams;
-  uint64_t quarantined_blocks;
+  uint64_t allocated_bytes;      /* live blocks now, each rounded up to what it really takes */
+  uint64_t allocated_bytes_peak; /* the most that ever were */
+  uint64_t requested_bytes;      /* live blocks now, as they were asked for */
+  uint64_t requested_bytes_peak; /* the most that ever were */
+  uint64_t reserved_bytes;       /* physical memory now held from the driver */
+  uint64_t reserved_bytes_peak;  /* the most that ever was, within a call too */
+  uint64_t fenced_bytes;         /* freed, but work before the free is not known to be done */
+  uint64_t slack_bytes;          /* free bytes in chunks that also hold live blocks */
+  uint64_t allocations;          /* live blocks now */
+  uint64_t allocations_total;    /* allocations that succeeded */
+  uint64_t frees_total;          /* frees that succeeded */
+  uint64_t chunks;               /* pieces of physical memory now held */
+  uint64_t chunks_moved;         /* chunks mapped elsewhere to serve a request */
+  uint64_t num_alloc_retries;    /* requests for which memory had to be reclaimed first */
+  uint64_t num_ooms;             /* requests answered with FERRY_ERROR_OUT_OF_MEMORY */
+  uint64_t num_sync_all_streams; /* times the pool waited for the whole device */
+  uint64_t quarantined_blocks;   /* freed blocks kept aside, as no event could be recorded; total */
 } ferry_device_pool_stats_t;
 
 /* Loads the CUDA driver. Every other function but the informational ones needs it.
- * requires: options NULL or filled in; a second call is FERRY_OK when it asks for the same driver
- * stream order: none
- * blocks host: while the driver starts
- * errors: NOT_INITIALIZED (no driver could be loaded), INVALID_ARGUMENT */
+ *   - requires: options NULL or filled in; a second call must ask for the same driver
+ *   - stream order: none
+ *   - blocks host: while the driver starts
+ *   - errors: NOT_INITIALIZED (no driver could be loaded), INVALID_ARGUMENT (another is in use) */
 FERRY_API ferry_status ferry_init(const ferry_options* options);
 
 /* Makes a pool of memory on device `device` (an ordinal, as in cuDeviceGet).
- * requires: ferry_init; options NULL or filled in
- * stream order: none
- * blocks host: while the device's primary context is made
- * errors: NO_DEVICE, NOT_SUPPORTED (no virtual memory management), OUT_OF_MEMORY */
+ *   - requires: ferry_init; options NULL or filled in
+ *   - stream order: none
+ *   - blocks host: while the device's primary context is made
+ *   - errors: NO_DEVICE, NOT_SUPPORTED (no virtual memory management), OUT_OF_MEMORY */
 FERRY_API ferry_status ferry_device_pool_create(int device,
                                                 const ferry_device_pool_options* options,
                                                 ferry_device_pool** pool);
 
 /* Destroys a pool and gives all of its memory back; blocks still live become invalid.
- * requires: no other thread uses the pool
- * stream order: after all work of the device
- * blocks host: until the device is idle
- * errors: INVALID_ARGUMENT */
+ *   - requires: no other thread uses the pool
+ *   - stream order: after all work of the device
+ *   - blocks host: until the device is idle
+ *   - errors: none */
 FERRY_API ferry_status ferry_device_pool_destroy(ferry_device_pool* pool);
 
 /* Allocates `bytes`, aligned to 512 B. 0 bytes give a NULL pointer, as cudaMalloc does.
- * requires: a live pool
- * stream order: usable by work queued on `stream` after the call
- * blocks host: only when memory is short and must be reclaimed
- * errors: OUT_OF_MEMORY (ferry_last_error() holds the report: who holds what) */
+ *   - requires: a live pool; a living stream of the device's primary context
+ *   - stream order: usable by work queued on `stream` after the call
+ *   - blocks host: only when memory is short and must be reclaimed
+ *   - errors: OUT_OF_MEMORY (ferry_last_error() holds the report: who holds what),
+ *             INVALID_ARGUMENT (a stream of another context, or no living stream) */
 FERRY_API ferry_status ferry_device_allocate(ferry_device_pool* pool, size_t bytes, void* stream,
                                              void** pointer);
 
 /* Frees a block. NULL is ignored.
- * requires: a pointer from ferry_device_allocate on this pool
- * stream order: after the work queued so far on `stream` and on the streams of
- * ferry_device_record_use blocks host: never errors: NOT_OWNED (foreign or interior pointer),
- * ALREADY_FREED; the pool is unchanged */
+ *   - requires: a pointer from ferry_device_allocate on this pool; a living stream
+ *   - stream order: after the work queued so far on `stream` and on the streams of
+ *                   ferry_device_record_use
+ *   - blocks host: never
+ *   - errors: NOT_OWNED (foreign or interior pointer), ALREADY_FREED, INVALID_ARGUMENT (a stream of
+ *             another context, or no living stream); the pool is unchanged */
 FERRY_API ferry_status ferry_device_free(ferry_device_pool* pool, void* pointer, void* stream);
 
 /* Tells the pool that work queued so far on `stream` uses the block, which was allocated on another
- * stream. requires: a live block stream order: the block is not reused before that work has
- * finished blocks host: never errors: NOT_OWNED, ALREADY_FREED */
+ * stream.
+ *   - requires: a live block; `stream` exists until the block is freed, unless its end is announced
+ *               by ferry_device_stream_will_end
+ *   - stream order: the block is not reused before that work has finished
+ *   - blocks host: never
+ *   - errors: NOT_OWNED, ALREADY_FREED, INVALID_ARGUMENT (a stream of another context, or no living
+ *             stream) */
 FERRY_API ferry_status ferry_device_record_use(ferry_device_pool* pool, void* pointer,
                                                void* stream);
 
-/* Tells the pool that `stream` is about to be destroyed. Optional: it saves a device
- * synchronisation when the stream's idle memory is needed elsewhere. requires: the stream still
- * exists stream order: none blocks host: never errors: INVALID_ARGUMENT */
+/* Tells the pool that `stream` is about to be destroyed. A stream that the pool has been used with
+ * must be announced so, or synchronised, before it is destroyed: the driver may give its handle to
+ * another stream, which the pool could not tell from it.
+ *   - requires: the stream still exists
+ *   - stream order: none
+ *   - blocks host: never
+ *   - errors: none */
 FERRY_API ferry_status ferry_device_stream_will_end(ferry_device_pool* pool, void* stream);
 
 /* Returns idle memory to the driver until the pool holds at most `keep_bytes`.
- * requires: a live pool; `returned_bytes` may be NULL
- * stream order: none
- * blocks host: where idle memory still waits for queued work
- * errors: driver errors */
+ *   - requires: a live pool; `returned_bytes` may be NULL
+ *   - stream order: none
+ *   - blocks host: where idle memory still waits for queued work
+ *   - errors: those of the driver */
 FERRY_API ferry_status ferry_device_pool_trim(ferry_device_pool* pool, uint64_t keep_bytes,
                                               uint64_t* returned_bytes);
 
 /* Changes the limit of a pool (0: what the device gives). Memory already held is kept until
- * trimmed. requires: a live pool stream order: none blocks host: never errors: INVALID_ARGUMENT */
+ * trimmed.
+ *   - requires: a live pool
+ *   - stream order: none
+ *   - blocks host: never
+ *   - errors: none */
 FERRY_API ferry_status ferry_device_pool_set_limit(ferry_device_pool* pool, uint64_t limit_bytes);
 
 /* Reads the figures of a pool.
- * requires: stats->struct_size set; only that many bytes are written
- * stream order: none
- * blocks host: never
- * errors: INVALID_ARGUMENT */
+ *   - requires: stats->struct_size set; only that many bytes are written
+ *   - stream order: none
+ *   - blocks host: never
+ *   - errors: INVALID_ARGUMENT (struct_size is not set) */
 FERRY_API ferry_status ferry_device_pool_stats(ferry_device_pool* pool,
                                                ferry_device_pool_stats_t* stats);
 
 /* Recomputes every invariant of a pool (slow; for tests and bug reports).
- * requires: a live pool
- * stream order: none
- * blocks host: never waits for the device
- * errors: INTERNAL, with the broken invariant in ferry_last_error() */
+ *   - requires: a live pool
+ *   - stream order: none
+ *   - blocks host: never waits for the device
+ *   - errors: INTERNAL, with the broken invariant in ferry_last_error() */
 FERRY_API ferry_status ferry_device_pool_audit(ferry_device_pool* pool);
 
-/* What went wrong last on this thread; "" when nothing did. Valid until this thread's next Ferry
- * call. */
+/* What went wrong last on this thread; "" when nothing did. Valid until this thread's next call. */
 FERRY_API const char* ferry_last_error(void);
 
 /* "out of memory" and so on; never NULL. */
 FERRY_API const char* ferry_status_string(ferry_status status);
 
-/* "0.1.0 (commit abcdef0, release)"; never NULL. */
+/* "0.1.0 (commit abcdef012345, Release, GNU 12.2.0)"; never NULL. */
 FERRY_API const char* ferry_version(void);
 
 #ifdef __cplusplus

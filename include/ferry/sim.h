@@ -24,6 +24,10 @@ extern "C" {
  * after ferry_sim_reset (-1 otherwise). A fault's result may be a number or a name of cuda.h. */
 typedef int (*ferry_sim_configure_fn)(const char* settings);
 
+/* What cannot be understood in FERRY_SIM, "" when all can: then cuInit fails, and would print it.
+ */
+typedef const char* (*ferry_sim_settings_error_fn)(void);
+
 /* Forgets everything (contexts, memory, streams, faults, counts) and starts anew with `settings`
  * over the defaults; FERRY_SIM no longer counts. A process that had called cuInit need not call it
  * again. Queued work does not run. Requires: no other thread is inside the library. */
@@ -52,6 +56,7 @@ typedef int (*ferry_sim_peek_fn)(uint64_t address, void* out, size_t bytes);
 typedef uint64_t (*ferry_sim_take_hazards_fn)(void);
 
 #define FERRY_SIM_CONFIGURE "ferry_sim_configure"
+#define FERRY_SIM_SETTINGS_ERROR "ferry_sim_settings_error"
 #define FERRY_SIM_RESET "ferry_sim_reset"
 #define FERRY_SIM_FAIL_NTH "ferry_sim_fail_nth"
 #define FERRY_SIM_CALLS "ferry_sim_calls"

@@ -171,7 +171,17 @@ std::string Driver::resolve() {
       kUseStandIn);
 }
 
+// The stand-in says what it does not understand; its cuInit would print that and fail without
+// words.
+std::string Driver::stand_in_trouble() const {
+  const auto settings_error =
+      reinterpret_cast<ferry_sim_settings_error_fn>(find_symbol(FERRY_SIM_SETTINGS_ERROR));
+  if (settings_error == nullptr || *settings_error() == '\0') return "";
+  return fmt::format("the stand-in does not understand FERRY_SIM: {}.", settings_error());
+}
+
 std::string Driver::initialise(const DriverChoice& choice) {
+  if (std::string trouble = stand_in_trouble(); !trouble.empty()) return trouble;
   if (const CUresult result = table_->cuInit(0); result != CUDA_SUCCESS) {
     const std::string remedy = is_stand_in_
                                    ? "Check its settings in FERRY_SIM."

@@ -63,6 +63,7 @@ class Driver {
   [[nodiscard]] std::string start(const DriverChoice& choice);
   [[nodiscard]] std::string resolve();
   [[nodiscard]] std::string initialise(const DriverChoice& choice);
+  [[nodiscard]] std::string stand_in_trouble() const;
 
   void* library_ = nullptr;  // never closed: the driver may still run code at exit
   std::unique_ptr<CudaTable> table_;

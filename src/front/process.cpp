@@ -2,7 +2,9 @@
 #include "front/process.hpp"
 
 #include <fmt/format.h>
+#include <pthread.h>
 
+#include <atomic>
 #include <mutex>
 #include <utility>
 
@@ -22,9 +24,20 @@ Process& process() {
   return instance;
 }
 
+std::atomic<bool> start_was_called{false};
+std::atomic<bool> forked{false};
+
+void note_fork() {
+  if (start_was_called) forked = true;
+}
+
+// From the beginning: whoever registers this on the first call may be overtaken by a fork.
+[[maybe_unused]] const int fork_is_noted = pthread_atfork(nullptr, nullptr, &note_fork);
+
 }  // namespace
 
 Result<const Driver*, StartError> start_driver(const DriverChoice& choice) {
+  start_was_called = true;
   Process& self = process();
   const std::lock_guard lock(self.mutex);
   if (self.driver == nullptr) {
@@ -44,6 +57,10 @@ const Driver* process_driver() {
   Process& self = process();
   const std::lock_guard lock(self.mutex);
   return self.driver.get();
+}
+
+bool is_forked_child() {
+  return forked.load(std::memory_order_relaxed);
 }
 
 }  // namespace ferry

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The driver of this process: loaded once, on request, and never unloaded. The only global of
-// Ferry; every floor below is handed what it needs.
+// The driver of this process: loaded once, on request, and never unloaded, and whether a fork has
+// put it out of use. The only globals of Ferry; every floor below is handed what it needs.
 #pragma once
 
 #include <string>
@@ -21,5 +21,9 @@ struct StartError {
 
 // The driver that start_driver has loaded, or null.
 [[nodiscard]] const Driver* process_driver();
+
+// Whether this process came from fork() after its parent had called start_driver. It must then
+// neither call the driver nor take a mutex: no thread is left that would release one.
+[[nodiscard]] bool is_forked_child();
 
 }  // namespace ferry

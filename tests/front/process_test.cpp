@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace ferry {
 namespace {
@@ -34,6 +36,14 @@ TEST(Process, LoadsOneDriverOnce) {
   EXPECT_EQ(other.error().code, Code::invalid_argument);
   EXPECT_THAT(other.error().message, HasSubstr((*first)->library_path()));
   EXPECT_EQ(process_driver(), *first);
+
+  // A fork puts the driver out of use in the child, and leaves the parent alone.
+  const pid_t child = fork();
+  if (child == 0) _exit(is_forked_child() ? 42 : 1);
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 42);
+  EXPECT_FALSE(is_forked_child());
 }
 
 }  // namespace

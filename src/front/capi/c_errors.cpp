@@ -1,22 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "front/capi/c_errors.hpp"
 
-#include <utility>
+#include <algorithm>
+#include <array>
 
 namespace ferry::capi {
 
 namespace {
 
-std::string& last_error() {
-  thread_local std::string text;
-  return text;
-}
+// Without a destructor: calls also fail in the destructors that run when a thread or the process
+// ends, after those of this library.
+constinit thread_local std::array<char, kLongestMessage + 1> last_error{};
 
 }  // namespace
 
-ferry_status fail(ferry_status code, std::string message) {
-  last_error() = std::move(message);
+ferry_status fail(ferry_status code, std::string_view message) {
+  const std::size_t length = std::min(message.size(), kLongestMessage);
+  std::copy_n(message.begin(), length, last_error.begin());
+  last_error[length] = '\0';
   return code;
+}
+
+ferry_status fail_after_fork(const char* function) {
+  return fail(FERRY_ERROR_NOT_INITIALIZED,
+              std::string(function) +
+                  ": this process is the child of a fork() after its parent had started Ferry, and "
+                  "CUDA does not work in such a child: start Ferry only after the fork, or call "
+                  "exec in the child");
 }
 
 ferry_status to_c(Code code) {
@@ -44,7 +54,7 @@ ferry_status fail(const Status& status, const char* function) {
 }  // namespace ferry::capi
 
 const char* ferry_last_error(void) {
-  return ferry::capi::last_error().c_str();
+  return ferry::capi::last_error.data();
 }
 
 const char* ferry_status_string(ferry_status status) {

@@ -7,6 +7,7 @@
 #include <CLI/Formatter.hpp>
 #include <array>
 #include <cstdio>
+#include <new>
 
 #include "front/cli/doctor.hpp"
 #include "front/cli/replay_command.hpp"
@@ -17,8 +18,19 @@ namespace ferry::cli {
 
 namespace {
 
+struct Command {
+  std::string_view name;
+  void (*add)(CLI::App& app, int& exit_code);
+  // What `--json` prints for a line that could not be understood; null where there is no --json.
+  std::string (*error_json)(const std::string& error);
+};
+
 // In the order of `ferry --help`.
-constexpr std::array kCommands{add_doctor_command, add_replay_command, add_sim_command};
+constexpr std::array kCommands{
+    Command{"doctor", add_doctor_command, doctor_error_json},
+    Command{"replay", add_replay_command, replay_error_json},
+    Command{"sim", add_sim_command, nullptr},
+};
 
 constexpr const char* kDescription =
     "Ferry: CUDA memory that does not fragment, and copies that are worth making.";
@@ -34,6 +46,7 @@ constexpr const char* kFooter =
     "  FERRY_DRIVER    auto | cuda | sim | /path/to/libcuda.so.1: which driver to use (auto)\n"
     "  FERRY_SIM       settings of the stand-in, such as \"devices=2;capacity=24GiB\"\n"
     "  FERRY_SIM_DIR   the folder of the stand-in, where it is not beside Ferry\n"
+    "  FERRY_TRACE_DIR the folder that ferry replay takes when no file is named\n"
     "\n"
     "Exit codes: 0 success, 1 failure, 2 a command line or file that cannot be understood,\n"
     "3 out of memory.";
@@ -49,6 +62,37 @@ std::string describe(const CLI::App& app, const CLI::ParseError& error, int argc
   return text;
 }
 
+// "ferry replay --help": of the innermost command that was understood.
+std::string help_of(const CLI::App& app) {
+  std::string line = "ferry";
+  const CLI::App* command = &app;
+  while (!command->get_subcommands().empty()) {
+    command = command->get_subcommands().front();
+    line += " " + command->get_name();
+  }
+  return line + " --help";
+}
+
+// The parser gives up at the first mistake, so a --json after it is looked for here.
+bool wants_json(int argc, char** argv) {
+  for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i) {
+    if (std::string_view(argv[i]) == "--json") return true;
+  }
+  return false;
+}
+
+int refuse(const CLI::App& app, const std::string& error, int argc, char** argv) {
+  const int exit_code = fail(kExitUsage, error);
+  if (!wants_json(argc, argv) || app.get_subcommands().empty()) return exit_code;
+  const std::string name = app.get_subcommands().front()->get_name();
+  for (const Command& command : kCommands) {
+    if (command.name == name && command.error_json != nullptr) {
+      fmt::print("{}", command.error_json(error));
+    }
+  }
+  return exit_code;
+}
+
 }  // namespace
 
 int run(int argc, char** argv) {
@@ -56,14 +100,17 @@ int run(int argc, char** argv) {
   CLI::App app(kDescription, "ferry");
   app.set_version_flag("--version", std::string("ferry ") + version_text());
   app.require_subcommand(1);
-  for (const auto add_command : kCommands) add_command(app, exit_code);
+  for (const Command& command : kCommands) command.add(app, exit_code);
   app.footer(kFooter);  // last: subcommands would inherit it
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {  // --help and --version
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
-    return fail(kExitUsage, describe(app, error, argc, argv) + "; see ferry --help.");
+    const std::string mistake = describe(app, error, argc, argv);
+    return refuse(app, fmt::format("{}; see {}.", mistake, help_of(app)), argc, argv);
+  } catch (const std::bad_alloc&) {
+    return fail(kExitOutOfMemory, kHostMemoryExhausted);
   }
   return exit_code;
 }

@@ -22,6 +22,8 @@ inline constexpr int kExitFailure = 1;
 inline constexpr int kExitUsage = 2;  // a command line or an input file that cannot be understood
 inline constexpr int kExitOutOfMemory = 3;
 
+inline constexpr const char* kHostMemoryExhausted = "this machine's own memory is exhausted.";
+
 // Runs the program; the exit code of the process.
 [[nodiscard]] int run(int argc, char** argv);
 

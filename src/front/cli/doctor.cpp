@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "front/cli/cli.hpp"
 #include "front/cli/doctor_checks.hpp"
@@ -39,6 +40,22 @@ Finding describe_driver(const Driver& driver) {
                                    format_cuda_version(driver.version()), driver.reason());
   if (driver.is_stand_in()) detail += "; not a GPU: host memory and modelled time";
   return {.subject = "driver", .ok = true, .detail = std::move(detail)};
+}
+
+constexpr std::string_view kTryStandIn =
+    "Without a GPU, try ferry doctor --device sim: the stand-in needs none.";
+
+// The last sentence of a driver's failure says what to do.
+Finding describe_failure(const DriverChoice& choice, const std::string& message) {
+  Finding finding{.subject = "driver", .detail = message};
+  if (const std::size_t end = message.rfind(". "); end != std::string::npos) {
+    finding.detail = message.substr(0, end + 1);
+    finding.remedy = message.substr(end + 2);
+  }
+  if (choice.kind != DriverChoice::Kind::sim) {
+    finding.remedy += fmt::format("{}{}", finding.remedy.empty() ? "" : " ", kTryStandIn);
+  }
+  return finding;
 }
 
 Finding describe_functions(const Driver& driver) {
@@ -102,12 +119,13 @@ Report examine_all(const DriverChoice& choice) {
       report.devices.push_back(examine(*report.driver, DeviceId{i}));
     }
     if (report.devices.empty()) {
-      report.findings.push_back({.subject = "devices",
-                                 .detail = "the driver has none",
-                                 .remedy = "Check nvidia-smi and CUDA_VISIBLE_DEVICES."});
+      report.findings.push_back(
+          {.subject = "devices",
+           .detail = "the driver has none",
+           .remedy = "Check nvidia-smi and CUDA_VISIBLE_DEVICES. " + std::string(kTryStandIn)});
     }
   } else {
-    report.findings.push_back({.subject = "driver", .detail = driver.error().message});
+    report.findings.push_back(describe_failure(choice, driver.error().message));
   }
   report.findings.push_back(describe_stand_in());
   return report;
@@ -142,7 +160,8 @@ nlohmann::ordered_json to_json(const std::vector<Finding>& findings) {
 }
 
 void print_json(const Report& report) {
-  nlohmann::ordered_json json{{"ferry", version_text()}, {"usable", report.usable()}};
+  nlohmann::ordered_json json{
+      {"ferry", version_text()}, {"usable", report.usable()}, {"error", nullptr}};
   json["driver"] = nullptr;
   if (report.driver != nullptr) {
     json["driver"] = {{"path", report.driver->library_path()},
@@ -166,6 +185,11 @@ void print_json(const Report& report) {
 
 }  // namespace
 
+std::string doctor_error_json(const std::string& error) {
+  const nlohmann::ordered_json json{{"ferry", version_text()}, {"usable", false}, {"error", error}};
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
 void add_doctor_command(CLI::App& app, int& exit_code) {
   struct Options {
     std::string device;
@@ -181,6 +205,7 @@ void add_doctor_command(CLI::App& app, int& exit_code) {
     const Result<DriverChoice, std::string> choice = driver_choice(options->device);
     if (!choice) {
       exit_code = fail(kExitUsage, choice.error());
+      if (options->json) fmt::print("{}", doctor_error_json(choice.error()));
       return;
     }
     const Report report = examine_all(choice.value());

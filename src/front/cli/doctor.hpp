@@ -4,9 +4,13 @@
 #pragma once
 
 #include <CLI/App.hpp>
+#include <string>
 
 namespace ferry::cli {
 
 void add_doctor_command(CLI::App& app, int& exit_code);
+
+// What is printed with --json for a command line that could not be understood.
+[[nodiscard]] std::string doctor_error_json(const std::string& error);
 
 }  // namespace ferry::cli

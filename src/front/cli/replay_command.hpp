@@ -3,6 +3,7 @@
 #pragma once
 
 #include <CLI/App.hpp>
+#include <string>
 
 #include "front/replay/replay_result.hpp"
 
@@ -10,8 +11,12 @@ namespace ferry::cli {
 
 void add_replay_command(CLI::App& app, int& exit_code);
 
+// What is printed with --json for a command line that could not be understood.
+[[nodiscard]] std::string replay_error_json(const std::string& error);
+
 // What the process ends with: 1 where a check failed or the driver did, else 2 where a file could
-// not be read, else 3 where memory did not suffice, else 0.
+// not be read or none was found, else 3 where memory (of the device or the host) did not suffice,
+// else 0.
 [[nodiscard]] int replay_exit_code(const replay::ReplayReport& report);
 
 }  // namespace ferry::cli

@@ -59,6 +59,7 @@ class Replay {
   std::uint32_t number_ = 0;      // of the pass, from 1
   std::uint64_t calls_seen_ = 0;  // driver calls when reserved_ was read
   Bytes reserved_;
+  Bytes most_reserved_;  // ever, when reserved_ was read
   Bytes pass_peak_;
 };
 
@@ -77,6 +78,7 @@ bool Replay::pass() {
   const CallTallies before = allocator_.tallies();
   calls_seen_ = before.total_calls();
   reserved_ = allocator_.reserved();
+  most_reserved_ = allocator_.reserved_peak();
   pass_peak_ = reserved_;
   if (!build_start_set()) return false;
   for (std::uint64_t event = 0; event < trace_.events.size(); ++event) {
@@ -162,23 +164,30 @@ bool Replay::fail_allocation(const Status& status, std::uint32_t block, StreamCh
       fmt::format("{} in pass {} asks for {} while {} are live", where, number_,
                   format_bytes(trace_.blocks[block].bytes), format_bytes(live_bytes_));
   outcome_.out_of_memory = status.code() == Code::out_of_memory;
+  if (outcome_.out_of_memory) outcome_.refused = trace_.blocks[block].bytes;
   if (!outcome_.out_of_memory) return fail(fmt::format("{}: {}.", request, status.describe()));
   const std::string report = allocator_.out_of_memory_report();
   return fail(fmt::format("{}.\n{}", request, report.empty() ? status.describe() : report));
 }
 
-// The allocator's memory changes only by driver calls, and asking it for figures is slow.
+// The allocator's memory changes only by driver calls, and asking it for figures is slow. When
+// memory is short it may hold more within a call than after it; that counts where it is the most
+// ever held.
 void Replay::observe(std::uint32_t events_before) {
   const std::uint64_t calls = allocator_.tallies().total_calls();
   const bool first = number_ == 1 && options_.record_timeline;
+  Bytes held = reserved_;
   if (calls != calls_seen_) {
     const std::uint32_t served = events_before == 0 ? 0 : events_before - 1;
     if (first) timeline_.mark(served, calls - calls_seen_);
     calls_seen_ = calls;
-    reserved_ = allocator_.reserved();
-    pass_peak_ = std::max(pass_peak_, reserved_);
+    held = reserved_ = allocator_.reserved();
+    if (const Bytes peak = allocator_.reserved_peak(); peak > most_reserved_) {
+      held = most_reserved_ = peak;
+    }
+    pass_peak_ = std::max(pass_peak_, held);
   }
-  if (first) timeline_.add(Sample{events_before, live_bytes_, reserved_});
+  if (first) timeline_.add(Sample{events_before, live_bytes_, held});
 }
 
 ReplayOutcome refused(const Status& status) {

@@ -28,6 +28,7 @@ struct ReplayOptions {
 struct ReplayOutcome {
   bool completed = false;
   bool out_of_memory = false;
+  Bytes refused;      // the size of the request that memory did not suffice for
   std::string error;  // why it did not complete: the allocator's report, or a failed check
   std::vector<PassResult> passes;  // those that completed; without costs
   Bytes peak_reserved;

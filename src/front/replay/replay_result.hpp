@@ -3,6 +3,7 @@
 // page.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -18,7 +19,9 @@ namespace ferry::replay {
 struct PassResult {
   CallTallies calls;     // the pool's own, not the tool's
   double driver_ms = 0;  // under the cost table; modelled
-  Bytes peak_reserved;   // most the pool held during the pass
+  // Most the pool held after an event, or within one where that was more than ever before. The most
+  // of all passes is DeviceResult's.
+  Bytes peak_reserved;
 };
 
 // Memory after an event of the first pass; the samples are in order and thinned out for long
@@ -26,7 +29,7 @@ struct PassResult {
 struct Sample {
   std::uint32_t event = 0;  // how many events came before
   Bytes live;               // requested bytes
-  Bytes reserved;           // held by the pool
+  Bytes reserved;           // held by the pool, as in PassResult
 };
 
 // Driver calls made while serving one event of the first pass.
@@ -62,11 +65,12 @@ struct FileResult {
   std::string name;  // without folders
   std::string path;  // as given
   std::string format;
-  std::vector<std::string> notes;     // the reader's
-  std::string error;                  // why the file could not be read; empty when it was
-  std::vector<DeviceResult> devices;  // in the order of the file
-  // Index of the device with the worst ratio of peak reserved to peak live; the file's own figures
-  // are its.
+  std::vector<std::string> notes;      // the reader's
+  std::string error;                   // why the file could not be replayed; empty when it was
+  bool nothing_to_replay = false;      // because it holds no allocations
+  bool host_memory_exhausted = false;  // because this machine's memory did not suffice
+  std::vector<DeviceResult> devices;   // in the order of the file
+  // Index of the device whose figures are the file's own: see worst_device().
   std::size_t worst_device = 0;
 };
 
@@ -75,8 +79,15 @@ struct ReplayReport {
   std::string driver;    // which driver served: "stand-in (modelled)", "CUDA 13.0"
   std::string schedule;  // of the stand-in; empty on a real driver
   std::uint64_t seed = 0;
-  std::string error;  // why nothing was replayed: a driver that could not be used; else empty
+  // Why nothing was replayed, or the page could not be written; empty when all went well.
+  std::string error;
+  std::vector<std::string> notes;  // on the choice of the files
   std::vector<FileResult> files;
+
+  [[nodiscard]] bool anything_replayed() const {
+    return std::any_of(files.begin(), files.end(),
+                       [](const FileResult& file) { return !file.devices.empty(); });
+  }
 };
 
 }  // namespace ferry::replay

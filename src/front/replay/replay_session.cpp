@@ -3,6 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <new>
+#include <utility>
+
 #include "front/replay/pair_timer.hpp"
 #include "front/replay/replay_machine.hpp"
 #include "front/replay/trace_streams.hpp"
@@ -10,6 +14,12 @@
 namespace ferry::replay {
 
 namespace {
+
+// A check that failed is worse than memory that did not suffice, and both than any ratio.
+int failure_of(const DeviceResult& device) {
+  if (device.completed) return 0;
+  return device.out_of_memory ? 1 : 2;
+}
 
 double ratio_of(const DeviceResult& device) {
   if (device.peak_live == Bytes{}) return device.peak_reserved == Bytes{} ? 0 : 1e300;
@@ -28,11 +38,26 @@ FileResult ReplaySession::replay_file(const std::string& path) const {
   FileResult result;
   result.name = file_name(path);
   result.path = path;
+  try {
+    replay_into(result);
+  } catch (const std::bad_alloc&) {
+    result.devices.clear();
+    result.host_memory_exhausted = true;
+    result.error = fmt::format(
+        "{} could not be replayed: this machine's own memory is exhausted; the device's is not the "
+        "cause.",
+        path);
+  }
+  return result;
+}
+
+void ReplaySession::replay_into(FileResult& result) const {
   report_progress(fmt::format("{}: reading", result.name));
-  Result<Trace, TraceError> trace = read_trace(path);
+  Result<Trace, TraceError> trace = read_trace(result.path);
   if (!trace) {
-    result.error = fmt::format("{} {}", path, trace.error().describe());
-    return result;
+    result.error = fmt::format("{} {}", result.path, trace.error().describe());
+    result.nothing_to_replay = trace.error().nothing_to_replay;
+    return;
   }
   result.format = trace->format;
   result.notes = trace->notes;
@@ -47,7 +72,6 @@ FileResult ReplaySession::replay_file(const std::string& path) const {
         only ? result.name : fmt::format("{}, {}", result.name, device_name(device.device))));
   }
   result.worst_device = worst_device(result.devices);
-  return result;
 }
 
 DeviceResult ReplaySession::replay_device(const DeviceTrace& trace, const std::string& name) const {
@@ -94,7 +118,24 @@ ReplayOutcome ReplaySession::run(const Job& job, std::optional<Bytes> capacity) 
                                   options_.passes, event, job.trace.events.size()));
     };
   }
-  return replay(job.trace, pool, (*machine)->tool_device(), options);
+  ReplayOutcome outcome = replay(job.trace, pool, (*machine)->tool_device(), options);
+  if (outcome.out_of_memory && driver_.is_stand_in()) {
+    explain_host_memory((*machine)->tool_device(), outcome);
+  }
+  return outcome;
+}
+
+// The stand-in keeps what programs see as device memory in the host's. Where the device has room
+// for the request, it was the host that had none; unless a failure was set.
+void ReplaySession::explain_host_memory(Device& device, ReplayOutcome& outcome) const {
+  constexpr Bytes kRounding = 4_MiB;  // a request touches a page more at either end
+  const Result<MemoryInfo> memory = device.memory_info();
+  if (!memory || memory->free < outcome.refused + kRounding) return;
+  if (options_.stand_in.find("fault") != std::string::npos) return;
+  outcome.error = fmt::format(
+      "this machine's own memory is exhausted, in which the stand-in keeps that of the device (a "
+      "limit such as that of ulimit -v counts); {} of the device's are free.",
+      format_bytes(memory->free));
 }
 
 // The outcome of the smallest capacity on which all passes completed, or of what went wrong.
@@ -165,11 +206,11 @@ void ReplaySession::report_progress(const std::string& text) const {
 }
 
 std::size_t worst_device(const std::vector<DeviceResult>& devices) {
-  std::size_t worst = 0;
-  for (std::size_t i = 1; i < devices.size(); ++i) {
-    if (ratio_of(devices[i]) > ratio_of(devices[worst])) worst = i;
-  }
-  return worst;
+  const auto better = [](const DeviceResult& a, const DeviceResult& b) {
+    return std::pair(failure_of(a), ratio_of(a)) < std::pair(failure_of(b), ratio_of(b));
+  };
+  return static_cast<std::size_t>(std::max_element(devices.begin(), devices.end(), better) -
+                                  devices.begin());
 }
 
 std::string file_name(const std::string& path) {

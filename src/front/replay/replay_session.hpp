@@ -29,13 +29,15 @@ class ReplaySession {
   ReplaySession(const Driver& driver, SessionOptions options)
       : driver_(driver), options_(std::move(options)) {}
 
-  // A file that cannot be read is a result too.
+  // A file that cannot be read, or that this machine has too little memory for, is a result too.
   [[nodiscard]] FileResult replay_file(const std::string& path) const;
   [[nodiscard]] DeviceResult replay_device(const DeviceTrace& trace, const std::string& name) const;
 
  private:
   struct Job;
+  void replay_into(FileResult& result) const;
   [[nodiscard]] ReplayOutcome run(const Job& job, std::optional<Bytes> capacity) const;
+  void explain_host_memory(Device& device, ReplayOutcome& outcome) const;
   [[nodiscard]] ReplayOutcome search(const Job& job, DeviceResult& result) const;
   void time_pairs_of(const Job& job, DeviceResult& result) const;
   void adopt(ReplayOutcome outcome, DeviceResult& result) const;
@@ -45,7 +47,8 @@ class ReplaySession {
   const SessionOptions options_;
 };
 
-// Index of the device with the worst ratio of peak reserved to peak live.
+// Index of the device that stands for all: one that failed, else the one with the worst ratio of
+// peak reserved to peak live; the first of equals. 0 when there is none.
 [[nodiscard]] std::size_t worst_device(const std::vector<DeviceResult>& devices);
 
 // "name" of "some/folder/name".

@@ -83,7 +83,10 @@ svg.strip {
 .axis .middle, .strip-none { text-anchor: middle; }
 .axis .last, text.last { text-anchor: end; }
 path { fill: none; stroke-width: 2; vector-effect: non-scaling-stroke; stroke-linejoin: round; }
-.live { fill: var(--live); }
+/* The stroke keeps a peak visible that is narrower than a pixel. */
+.live { fill: var(--live); stroke: var(--live); stroke-width: 1; }
+circle.peak { fill: var(--ink); stroke: var(--card); stroke-width: 1.5; }
+text.peak { fill: var(--ink); }
 .ferry { stroke: var(--ferry); }
 .recorded { stroke: var(--recorded); stroke-dasharray: 7 4; }
 .capacity { stroke: var(--capacity); stroke-width: 1.5; stroke-dasharray: 2 3; }

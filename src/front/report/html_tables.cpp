@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <iterator>
@@ -36,7 +35,7 @@ void add_memory_row(std::string& out, std::string_view name, const std::optional
 
 std::string memory_table(const DeviceResult& device) {
   std::string out =
-      "<table><caption>Peak memory</caption>\n<thead><tr><td></td><th scope=\"col\">bytes</th>"
+      "<table><caption>Peak memory</caption>\n<thead><tr><td></td><th scope=\"col\">size</th>"
       "<th scope=\"col\">of peak live</th></tr></thead>\n<tbody>\n";
   const Bytes live = device.peak_live;
   add_memory_row(out, "Live, as requested", live, live);
@@ -117,10 +116,8 @@ void add_overview_row(std::string& out, const FileResult& file, std::size_t numb
   }
   std::string cold(kNone);
   std::string last(kNone);
-  if (!device->passes.empty()) {
-    cold = grouped(device->passes.front().calls.total_calls());
-    last = grouped(device->passes.back().calls.total_calls());
-  }
+  if (!device->passes.empty()) cold = grouped(device->passes.front().calls.total_calls());
+  if (device->passes.size() > 1) last = grouped(device->passes.back().calls.total_calls());
   fmt::format_to(std::back_inserter(out),
                  "<td>{}</td><td>{}</td><td><b>{}</b></td><td>{}</td><td>{}</td><td>{}</td>"
                  "<td>{}</td></tr>\n",
@@ -142,11 +139,9 @@ std::string device_badge(const DeviceResult& device) {
 }
 
 std::string file_badge(const FileResult& file) {
-  if (!file.error.empty()) return badge("not read", false);
-  const auto failed = std::find_if(file.devices.begin(), file.devices.end(),
-                                   [](const DeviceResult& device) { return !device.completed; });
-  if (failed != file.devices.end()) return device_badge(*failed);
-  return badge("completed", true);
+  if (!file.error.empty()) return badge("not replayed", false);
+  const DeviceResult* const device = worst_device_of(file);
+  return device != nullptr ? device_badge(*device) : badge("not replayed", false);
 }
 
 std::string overview_table(const ReplayReport& report) {

@@ -15,7 +15,7 @@ namespace ferry::replay {
 // Memory, driver calls by kind, and time of one device.
 [[nodiscard]] std::string device_tables(const DeviceResult& device, const std::string& costs);
 
-// "completed", "out of memory", "not read": one word for how it went, coloured.
+// "completed", "out of memory", "not replayed": one word for how it went, coloured.
 [[nodiscard]] std::string file_badge(const FileResult& file);
 [[nodiscard]] std::string device_badge(const DeviceResult& device);
 

@@ -92,21 +92,20 @@ std::string grouped(std::uint64_t number) {
   return digits;
 }
 
-std::string precise_bytes(Bytes bytes) {
+std::string precise_bytes(Bytes bytes, std::string_view space) {
   constexpr std::array<std::string_view, 6> kUnits{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  if (bytes.count < 1024) return fmt::format("{}\u00A0B", bytes.count);
+  if (bytes.count < 1024) return fmt::format("{}{}B", bytes.count, space);
   double value = static_cast<double>(bytes.count) / 1024;
   std::size_t unit = 0;
-  // From 1023.95 on the number would be printed as 1024.0 of the smaller unit.
-  while (value >= 1023.95 && unit + 1 < kUnits.size()) {
+  // From 1023.9995 on the number would be printed as 1024.000 of the smaller unit.
+  while (value >= 1023.9995 && unit + 1 < kUnits.size()) {
     value /= 1024;
     ++unit;
   }
-  const int decimals = value >= 100 ? 1 : value >= 10 ? 2 : 3;
-  std::string number = fmt::format("{:.{}f}", value, decimals);
+  std::string number = fmt::format("{:.3f}", value);
   number.erase(number.find_last_not_of('0') + 1);
   if (number.back() == '.') number.pop_back();
-  return fmt::format("{}\u00A0{}", number, kUnits[unit]);
+  return fmt::format("{}{}{}", number, space, kUnits[unit]);
 }
 
 std::string ratio_text(Bytes part, Bytes whole) {

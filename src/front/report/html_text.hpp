@@ -18,9 +18,9 @@ namespace ferry::replay {
 // "1,234,567".
 [[nodiscard]] std::string grouped(std::uint64_t number);
 
-// Four significant digits, so that figures a percent apart differ: "11.57 GiB", "904.2 MiB",
-// "512 B". A no-break space keeps the unit with its number.
-[[nodiscard]] std::string precise_bytes(Bytes bytes);
+// Up to three decimals, so that figures of gigabytes differ where they are a few megabytes apart:
+// "11.571 GiB", "904.2 MiB", "512 B". A no-break space keeps the unit with its number.
+[[nodiscard]] std::string precise_bytes(Bytes bytes, std::string_view space = "\u00A0");
 
 // "1.006×"; a dash where `whole` is zero.
 [[nodiscard]] std::string ratio_text(Bytes part, Bytes whole);

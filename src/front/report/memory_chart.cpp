@@ -247,6 +247,20 @@ void add_legend(std::string& out, const DeviceResult& device, const Lines& lines
   out += "</ul>\n";
 }
 
+// A point on the highest live memory, with its figure: the eye may miss a peak of a single event.
+void add_peak(std::string& out, const Lines& lines, const Scale& scale) {
+  const auto lower = [](const StepPoint& a, const StepPoint& b) { return a.y < b.y; };
+  const auto peak = std::max_element(lines.live.begin(), lines.live.end(), lower);
+  if (peak == lines.live.end() || peak->y == 0) return;
+  const double x = static_cast<double>(scale.x(peak->x)) / kGrid * 100;
+  const double y = static_cast<double>(scale.y(peak->y)) / kGrid * 100;
+  fmt::format_to(std::back_inserter(out),
+                 "<circle class=\"peak\" cx=\"{0:.2f}%\" cy=\"{1:.2f}%\" r=\"4\"/>"
+                 "<text class=\"peak {2}\" x=\"{0:.2f}%\" dx=\"{3}\" y=\"{1:.2f}%\" "
+                 "dy=\"1.3em\">peak {4}</text>\n",
+                 x, y, x > 50 ? "last" : "first", x > 50 ? -8 : 8, precise_bytes(Bytes{peak->y}));
+}
+
 // The left edge of the stretch that an unfinished replay did not reach.
 void add_stop(std::string& out, const Lines& lines, const Scale& scale) {
   if (lines.ferry_end >= lines.x_end) return;
@@ -294,6 +308,7 @@ std::string memory_chart(const DeviceResult& device, std::string_view id, std::s
   // Dashes over the solid line: where the two are at one level both can be seen.
   add_line(out, "recorded", lines.recorded, scale, lines.x_end);
   out += "</svg>\n";
+  add_peak(out, lines, scale);
   add_stop(out, lines, scale);
   out += "</svg>\n";
   add_hover_columns(out, lines);

@@ -49,15 +49,40 @@ std::string write_in_place(const std::string& path, std::string_view text) {
   return error == 0 ? "" : refused("it could not be written", error);
 }
 
-std::string replace(const std::string& path, std::string_view text, mode_t mode) {
-  std::string temporary = path + ".XXXXXX";
+std::string no_file_beside(int error) {
+  return refused("no file could be made beside it", error);
+}
+
+// What a path leads to, and how it is written.
+struct Target {
+  std::string trouble{};  // why it cannot be
+  bool in_place = false;  // a pipe or a device
+  std::string real{};     // through links to the file itself: the link is to stay
+  mode_t mode = 0;
+};
+
+Target target_of(const std::string& path) {
+  struct stat found {};
+  if (stat(path.c_str(), &found) != 0) {
+    if (errno != ENOENT) return {.trouble = refused("it could not be opened", errno)};
+    return {.real = path, .mode = usual_mode()};
+  }
+  if (S_ISDIR(found.st_mode)) return {.trouble = "it is a folder."};
+  if (!S_ISREG(found.st_mode)) return {.in_place = true, .real = path};
+  const std::unique_ptr<char, decltype(&std::free)> real(realpath(path.c_str(), nullptr),
+                                                         &std::free);
+  return {.real = real ? real.get() : path, .mode = found.st_mode & 07777};
+}
+
+std::string replace(const Target& target, std::string_view text) {
+  std::string temporary = target.real + ".XXXXXX";
   const int file = mkostemp(temporary.data(), O_CLOEXEC);
-  if (file < 0) return refused("no file could be made beside it", errno);
-  const bool moded = fchmod(file, mode) == 0;
+  if (file < 0) return no_file_beside(errno);
+  const bool moded = fchmod(file, target.mode) == 0;
   int error = moded ? 0 : errno;
   const int write_error = write_and_close(file, text, true);
   if (error == 0) error = write_error;
-  if (error == 0 && rename(temporary.c_str(), path.c_str()) != 0) error = errno;
+  if (error == 0 && rename(temporary.c_str(), target.real.c_str()) != 0) error = errno;
   if (error == 0) return "";
   unlink(temporary.c_str());
   return refused("it could not be written", error);
@@ -66,17 +91,23 @@ std::string replace(const std::string& path, std::string_view text, mode_t mode)
 }  // namespace
 
 std::string write_file(const std::string& path, std::string_view text) {
-  struct stat found {};
-  if (stat(path.c_str(), &found) != 0) {
-    return errno == ENOENT ? replace(path, text, usual_mode())
-                           : refused("it could not be opened", errno);
+  const Target target = target_of(path);
+  if (!target.trouble.empty()) return target.trouble;
+  return target.in_place ? write_in_place(path, text) : replace(target, text);
+}
+
+std::string write_trouble(const std::string& path) {
+  const Target target = target_of(path);
+  if (!target.trouble.empty()) return target.trouble;
+  if (target.in_place) {
+    return access(path.c_str(), W_OK) == 0 ? "" : refused("it could not be opened", errno);
   }
-  if (S_ISDIR(found.st_mode)) return "it is a folder.";
-  if (!S_ISREG(found.st_mode)) return write_in_place(path, text);
-  // Through links to the file itself: the link is to stay.
-  const std::unique_ptr<char, decltype(&std::free)> real(realpath(path.c_str(), nullptr),
-                                                         &std::free);
-  return replace(real ? real.get() : path, text, found.st_mode & 07777);
+  std::string temporary = target.real + ".XXXXXX";
+  const int file = mkostemp(temporary.data(), O_CLOEXEC);
+  if (file < 0) return no_file_beside(errno);
+  close(file);
+  unlink(temporary.c_str());
+  return "";
 }
 
 std::string write_stream(std::FILE* stream, std::string_view text) {

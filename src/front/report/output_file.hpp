@@ -12,6 +12,9 @@ namespace ferry::replay {
 // written to as they are. Answers "", or why not, as a sentence without the file's name.
 [[nodiscard]] std::string write_file(const std::string& path, std::string_view text);
 
+// Whether write_file could begin now, with the same answers; leaves nothing behind.
+[[nodiscard]] std::string write_trouble(const std::string& path);
+
 // Writes all of it out; the same answers.
 [[nodiscard]] std::string write_stream(std::FILE* stream, std::string_view text);
 

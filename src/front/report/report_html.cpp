@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <iterator>
 #include <string_view>
+#include <vector>
 
 #include "front/report/html_style.hpp"
 #include "front/report/html_tables.hpp"
@@ -25,10 +26,10 @@ void add_error(std::string& out, std::string_view error) {
                  escape_html(error));
 }
 
-void add_notes(std::string& out, const FileResult& file) {
-  if (file.notes.empty()) return;
+void add_notes(std::string& out, const std::vector<std::string>& notes) {
+  if (notes.empty()) return;
   out += "<ul class=\"notes\">\n";
-  for (const std::string& note : file.notes) {
+  for (const std::string& note : notes) {
     fmt::format_to(std::back_inserter(out), "<li>{}</li>\n", escape_html(note));
   }
   out += "</ul>\n";
@@ -63,8 +64,9 @@ std::string subtitle(const FileResult& file) {
     text += fmt::format(", {}, {}", device_name(file.devices[0].device),
                         counted(file.devices[0].events, "event"));
   } else if (const DeviceResult* worst = worst_device_of(file)) {
-    text += fmt::format(", {}; the worst ratio is that of {}",
-                        counted(file.devices.size(), "device"), device_name(worst->device));
+    text += fmt::format(", {}; {} {}", counted(file.devices.size(), "device"),
+                        worst->completed ? "the worst ratio is that of" : "what failed is",
+                        device_name(worst->device));
   }
   return text;
 }
@@ -81,7 +83,7 @@ void add_file(std::string& out, const ReplayReport& report, std::size_t index) {
   for (std::size_t i = 0; i < file.devices.size(); ++i) {
     add_device(out, report, file, file.devices[i], fmt::format("chart-{}-{}", index + 1, i + 1));
   }
-  add_notes(out, file);
+  add_notes(out, file.notes);
   out += "</section>\n";
 }
 
@@ -100,6 +102,7 @@ std::string render_html(const ReplayReport& report) {
   if (!report.error.empty()) {
     add_error(out, fmt::format("Nothing was replayed: {}", report.error));
   }
+  add_notes(out, report.notes);
   if (report.files.empty()) out += "<section><p>No file was replayed.</p></section>\n";
   if (report.files.size() > 1) out += overview_table(report);
   for (std::size_t i = 0; i < report.files.size(); ++i) add_file(out, report, i);
@@ -108,7 +111,7 @@ std::string render_html(const ReplayReport& report) {
       "</main>\n<footer><p>Live memory counts the bytes that were requested; held memory "
       "is what was taken from the driver. {} Event record, query and wait are event calls and "
       "count as no driver call.</p></footer>\n</body>\n</html>\n",
-      escape_html(cost_sentence(report.costs)));
+      escape_html(explanation(report)));
   return out;
 }
 

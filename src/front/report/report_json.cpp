@@ -3,10 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "front/report/report_words.hpp"
+#include "front/replay/cost_table.hpp"
 #include "front/traces/trace.hpp"
 
 namespace ferry::replay {
@@ -17,6 +16,10 @@ using Json = nlohmann::ordered_json;
 
 Json bytes_or_null(const std::optional<Bytes>& bytes) {
   return bytes ? Json(bytes->count) : Json(nullptr);
+}
+
+std::string to_text(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 Json text_or_null(const std::string& text) {
@@ -51,23 +54,20 @@ void add_figures(Json& json, const DeviceResult& device) {
   json["unlimited_peak_reserved_bytes"] = bytes_or_null(device.unlimited_peak_reserved);
 }
 
-// Why a file did not complete: all of its devices have to.
-std::string error_of(const FileResult& file) {
-  if (!file.error.empty()) return file.error;
-  const auto failed = std::find_if(file.devices.begin(), file.devices.end(),
-                                   [](const DeviceResult& device) { return !device.completed; });
-  if (failed == file.devices.end()) return "";
-  if (file.devices.size() == 1) return failed->error;
-  return fmt::format("{}: {}", device_name(failed->device), failed->error);
+// Why a file did not complete: all of its devices have to, and one that failed stands for it.
+std::string error_of(const FileResult& file, const DeviceResult* device) {
+  if (!file.error.empty() || device == nullptr || device->completed) return file.error;
+  if (file.devices.size() == 1) return device->error;
+  return fmt::format("{}: {}", device_name(device->device), device->error);
 }
 
 Json to_json(const FileResult& file) {
   Json json{{"name", file.name}};
-  const bool has_worst = file.worst_device < file.devices.size();
-  add_figures(json, has_worst ? file.devices[file.worst_device] : DeviceResult{});
-  json["completed"] = has_worst && std::all_of(file.devices.begin(), file.devices.end(),
-                                               [](const DeviceResult& d) { return d.completed; });
-  json["error"] = text_or_null(error_of(file));
+  const DeviceResult* const worst =
+      file.worst_device < file.devices.size() ? &file.devices[file.worst_device] : nullptr;
+  json["device"] = worst != nullptr ? Json(worst->device) : Json(nullptr);
+  add_figures(json, worst != nullptr ? *worst : DeviceResult{});
+  json["error"] = text_or_null(error_of(file, worst));
   json["devices"] = Json::array();
   for (const DeviceResult& device : file.devices) {
     Json entry{{"device", device.device}};
@@ -88,9 +88,28 @@ std::string render_json(const ReplayReport& report) {
             {"schedule", text_or_null(report.schedule)},
             {"seed", report.seed},
             {"error", text_or_null(report.error)},
+            {"notes", report.notes},
             {"files", Json::array()}};
   for (const FileResult& file : report.files) json["files"].push_back(to_json(file));
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return to_text(json);
+}
+
+std::string render_cost_tables_json() {
+  Json json{{"error", nullptr}, {"cost_tables", Json::array()}};
+  for (const CostTable& table : cost_tables()) {
+    Json calls = Json::object();
+    for (std::size_t i = 0; i < kDriverCallKinds; ++i) {
+      const CallPrice& price = table.prices[i];
+      calls[std::string(name_of(static_cast<DriverCall>(i)))] = {
+          {"us_per_call", price.per_call},
+          {"us_per_mib", price.per_mib},
+          {"us_per_mapping", price.per_mapping}};
+    }
+    json["cost_tables"].push_back({{"name", std::string(table.name)},
+                                   {"description", std::string(table.description)},
+                                   {"driver_calls", std::move(calls)}});
+  }
+  return to_text(json);
 }
 
 }  // namespace ferry::replay

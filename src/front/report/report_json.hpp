@@ -12,4 +12,7 @@ namespace ferry::replay {
 // UTF-8 are replaced.
 [[nodiscard]] std::string render_json(const ReplayReport& report);
 
+// All cost tables, as one object of the same outer form.
+[[nodiscard]] std::string render_cost_tables_json();
+
 }  // namespace ferry::replay

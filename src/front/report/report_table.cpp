@@ -3,9 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
+#include <vector>
 
-#include "front/replay/cost_table.hpp"
+#include "front/report/html_text.hpp"
 #include "front/report/report_words.hpp"
 #include "front/traces/trace.hpp"
 
@@ -21,9 +23,9 @@ void add_line(std::string& out, std::string_view label, std::string_view text) {
                  wrap(text, kLabelWidth, kWidth));
 }
 
-// "5.3 GiB    1.004 x live"
+// "   5.312 GiB   1.004 x live"
 std::string amount(Bytes bytes, Bytes live) {
-  std::string text = fmt::format("{:>10}", format_bytes(bytes));
+  std::string text = fmt::format("{:>12}", precise_bytes(bytes, " "));
   if (live != Bytes{}) {
     text += fmt::format("   {:.3f} x live",
                         static_cast<double>(bytes.count) / static_cast<double>(live.count));
@@ -92,6 +94,13 @@ void add_device(std::string& out, const DeviceResult& device) {
   if (!device.completed) add_error(out, device);
 }
 
+void add_notes(std::string& out, const std::vector<std::string>& notes) {
+  for (const std::string& note : notes) {
+    fmt::format_to(std::back_inserter(out), "  note: {}\n", wrap(note, 8, kWidth));
+  }
+  if (!notes.empty()) out += '\n';
+}
+
 void add_file(std::string& out, const FileResult& file) {
   if (file.devices.empty()) {
     fmt::format_to(std::back_inserter(out), "{}: not replayed\n\n", file.name);
@@ -105,22 +114,7 @@ void add_file(std::string& out, const FileResult& file) {
     add_device(out, device);
     out += '\n';
   }
-  for (const std::string& note : file.notes) {
-    fmt::format_to(std::back_inserter(out), "  note: {}\n", wrap(note, 8, kWidth));
-  }
-  if (!file.notes.empty()) out += '\n';
-}
-
-std::string basis(const ReplayReport& report) {
-  std::string text = "Driver: " + report.driver;
-  if (!report.schedule.empty()) text += fmt::format(", schedule {}", report.schedule);
-  if (report.schedule == "random") text += fmt::format(", seed {}", report.seed);
-  text += fmt::format(". Milliseconds are modelled under the cost table {}", report.costs);
-  const CostTable* const costs = find_cost_table(report.costs);
-  if (costs != nullptr && !costs->unpriced().empty()) {
-    text += fmt::format(", which counts as free: {}", fmt::join(costs->unpriced(), ", "));
-  }
-  return text + ".";
+  add_notes(out, file.notes);
 }
 
 }  // namespace
@@ -147,7 +141,10 @@ std::string wrap(std::string_view text, std::size_t indent, std::size_t width) {
 std::string render_table(const ReplayReport& report) {
   std::string out;
   for (const FileResult& file : report.files) add_file(out, file);
-  if (report.error.empty()) out += wrap(basis(report), 0, kWidth) + "\n";
+  add_notes(out, report.notes);
+  if (report.anything_replayed()) {
+    out += wrap(setting_sentence(report) + " " + explanation(report), 0, kWidth) + "\n";
+  }
   return out;
 }
 

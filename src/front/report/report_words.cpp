@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 
@@ -67,6 +68,17 @@ std::string passes_sentence(const DeviceResult& device, std::string_view subject
   return text + ".";
 }
 
+constexpr std::string_view kAboutSmallestCapacity =
+    " The smallest capacity was found by trying, to 2 MiB. It can be a little more than what Ferry "
+    "held without a limit, as the size of its chunks follows the memory there is.";
+
+bool searched_capacity(const ReplayReport& report) {
+  const auto searched = [](const DeviceResult& device) { return device.min_capacity.has_value(); };
+  return std::any_of(report.files.begin(), report.files.end(), [&](const FileResult& file) {
+    return std::any_of(file.devices.begin(), file.devices.end(), searched);
+  });
+}
+
 }  // namespace
 
 std::string result_sentence(const DeviceResult& device) {
@@ -89,23 +101,27 @@ std::string detail_sentences(const DeviceResult& device, const std::string& cost
 }
 
 std::string setting_sentence(const ReplayReport& report) {
-  std::string text = fmt::format("Driver: {}", report.driver);
+  std::string text;
+  if (!report.driver.empty()) text = fmt::format("Driver: {}", report.driver);
   if (!report.schedule.empty()) {
     text += fmt::format(", schedule {}", report.schedule);
     // Only the random schedule depends on it.
-    if (report.schedule.starts_with("random")) text += fmt::format(", seed {}", report.seed);
+    if (report.schedule == "random") text += fmt::format(", seed {}", report.seed);
   }
-  return text + fmt::format(". Cost table: {}.", report.costs);
+  return text + fmt::format("{}Cost table: {}.", text.empty() ? "" : ". ", report.costs);
 }
 
-std::string cost_sentence(const std::string& costs) {
+std::string explanation(const ReplayReport& report) {
   std::string text =
-      fmt::format("The cost of driver calls is modelled with the table {}, not measured", costs);
-  const CostTable* table = find_cost_table(costs);
+      fmt::format("The milliseconds of driver calls are modelled with the table {}, not measured",
+                  report.costs);
+  const CostTable* table = find_cost_table(report.costs);
   if (table != nullptr && !table->unpriced().empty()) {
     text += fmt::format("; it counts as free: {}", fmt::join(table->unpriced(), ", "));
   }
-  return text + ".";
+  text += ". Calls that the driver refused are counted and priced like others.";
+  if (searched_capacity(report)) text += kAboutSmallestCapacity;
+  return text;
 }
 
 }  // namespace ferry::replay

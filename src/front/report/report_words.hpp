@@ -15,10 +15,12 @@ namespace ferry::replay {
 // The driver calls of the first and the last pass, and the smallest capacity if it was searched.
 [[nodiscard]] std::string detail_sentences(const DeviceResult& device, const std::string& costs);
 
-// "Stand-in (modelled), schedule random, seed 7, cost table a100.": what the figures rest on.
+// "Driver: stand-in (modelled), schedule random, seed 7. Cost table: a100.": what the figures rest
+// on.
 [[nodiscard]] std::string setting_sentence(const ReplayReport& report);
 
-// That the cost of driver calls is modelled, and which calls the table counts as free.
-[[nodiscard]] std::string cost_sentence(const std::string& costs);
+// How to understand the figures: that the cost of driver calls is modelled, which calls count,
+// which the table counts as free, and what a smallest capacity is where one was searched.
+[[nodiscard]] std::string explanation(const ReplayReport& report);
 
 }  // namespace ferry::replay

@@ -7,7 +7,10 @@
 #include <chrono>
 #include <iterator>
 #include <limits>
+#include <string_view>
 #include <utility>
+
+#include "front/traces/messages.hpp"
 
 namespace ferry::replay {
 namespace {
@@ -141,7 +144,7 @@ Result<DeviceTrace, TraceError> History::finish(int device, std::int64_t origin_
   trace_.device = device;
   compute_peak_live(trace_);
   if (trace_.peak_live > kMaxTraceLive) {
-    return TraceError{fmt::format("device {}: its live blocks add up to more than {}", device,
+    return TraceError{fmt::format("{}: its live blocks add up to more than {}", device_name(device),
                                   format_bytes(kMaxTraceLive)),
                       std::nullopt};
   }
@@ -150,23 +153,20 @@ Result<DeviceTrace, TraceError> History::finish(int device, std::int64_t origin_
 
 std::vector<std::string> describe_mending(const HistoryCounts& counts, int device) {
   std::vector<std::string> notes;
-  if (counts.frees_of_dead != 0) {
-    notes.push_back(fmt::format(
-        "Device {}: {} frees of addresses that were not live at that point are ignored.", device,
-        counts.frees_of_dead));
-  }
-  if (counts.lost_frees != 0) {
-    notes.push_back(fmt::format(
-        "Device {}: {} allocations return an address that was still live; the older block is taken "
-        "to be freed just before.",
-        device, counts.lost_frees));
-  }
-  if (counts.contradicted != 0) {
-    notes.push_back(fmt::format(
-        "Device {}: {} blocks are live in the final state though the events exclude it; the events "
-        "are followed.",
-        device, counts.contradicted));
-  }
+  const auto note = [&](std::uint64_t count, std::string_view one, std::string_view several,
+                        std::string_view rest) {
+    if (count == 0) return;
+    notes.push_back(
+        fmt::format("{}: {} {}.", device_title(device), counted(count, one, several), rest));
+  };
+  note(counts.start_frees, "block is freed that no event allocates; it is",
+       "blocks are freed that no event allocates; they are", "taken to be live at the start");
+  note(counts.frees_of_dead, "free of an address that was not live at that point is",
+       "frees of addresses that were not live at that point are", "ignored");
+  note(counts.lost_frees, "allocation returns", "allocations return",
+       "an address that was still live; the older block is taken to be freed just before");
+  note(counts.contradicted, "block is", "blocks are",
+       "live in the final state though the events exclude it; the events are followed");
   return notes;
 }
 

@@ -103,7 +103,7 @@ class History {
   HistoryCounts counts_;
 };
 
-// Sentences on what had to be mended; none when all was consistent.
+// Sentences on what had to be assumed or mended; none when all was known and consistent.
 [[nodiscard]] std::vector<std::string> describe_mending(const HistoryCounts& counts, int device);
 
 }  // namespace ferry::replay

@@ -79,6 +79,7 @@ class Collector {
   std::uint64_t events_depth_ = 0;  // of the array of events; 0 outside
   bool next_is_events_ = false;     // the key "traceEvents" was read
   bool in_args_ = false;
+  bool value_ended_ = false;  // the outermost one
   Scalar* target_ = nullptr;  // where the next value goes
   Scalar name_;
   Scalar time_;
@@ -120,6 +121,7 @@ bool Collector::close() {
     if (depth_ == events_depth_) events_depth_ = 0;
   }
   --depth_;
+  value_ended_ = depth_ == 0;
   return true;
 }
 
@@ -215,7 +217,12 @@ bool Collector::finish_event() {
 // `position` counts the characters that were read, the one beyond the end too.
 bool Collector::parse_error(std::size_t position, const std::string& token, const std::exception&) {
   if (error_) return false;
-  if (position > chars_.offset()) {
+  if (depth_ == 0 && value_ended_) {
+    // Such as one of JSON lines, which say nothing about memory.
+    error_ = TraceError{.message = "holds more than one JSON value, so it is no Kineto trace",
+                        .offset = position == 0 ? 0 : position - 1,
+                        .nothing_to_replay = count_ == 0};
+  } else if (position > chars_.offset()) {
     error_ = TraceError{"is cut off: its JSON has no end", chars_.offset()};
   } else {
     error_ = TraceError{fmt::format("is no valid JSON near {}", in_quotes(token)),

@@ -14,6 +14,7 @@
 
 #include "front/traces/history.hpp"
 #include "front/traces/kineto_events.hpp"
+#include "front/traces/messages.hpp"
 
 namespace ferry::replay {
 namespace {
@@ -24,8 +25,8 @@ constexpr std::int32_t kHip = 6;
 
 using Events = std::vector<KinetoMemoryEvent>;
 
-// Device memory where the trace has any, else the host's. Null when it has neither.
-std::optional<TraceError> keep_one_kind(Events& events) {
+// Device memory where the trace has any, else the host's. The error: it has neither.
+std::optional<TraceError> keep_one_kind(Events& events, std::vector<std::string>& notes) {
   std::set<std::int32_t> types;
   for (const KinetoMemoryEvent& event : events) types.insert(event.device_type);
   const bool device = types.contains(kCuda) || types.contains(kHip);
@@ -36,10 +37,20 @@ std::optional<TraceError> keep_one_kind(Events& events) {
                     *types.begin()),
         std::nullopt};
   }
-  std::erase_if(events, [&](const KinetoMemoryEvent& event) {
+  if (!device) {
+    notes.emplace_back(
+        "The memory in this file is host memory; it is replayed as if it were device memory.");
+  }
+  const auto left_out = std::erase_if(events, [&](const KinetoMemoryEvent& event) {
     return device ? event.device_type != kCuda && event.device_type != kHip
                   : event.device_type != kHost;
   });
+  if (left_out != 0) {
+    notes.push_back(
+        fmt::format("{} left out: only those of {} memory are replayed.",
+                    counted(left_out, "event of other memory is", "events of other memory are"),
+                    device ? "device" : "host"));
+  }
   return std::nullopt;
 }
 
@@ -117,9 +128,8 @@ std::vector<std::string> DeviceReader::settle_resident() {
   }
   if (departures_ != 0) {
     notes.push_back(fmt::format(
-        "at {} events 'Total Allocated' is not what the events before add up to; the events are "
-        "followed",
-        departures_));
+        "at {} 'Total Allocated' is not what the events before add up to; the events are followed",
+        counted(departures_, "event", "events")));
   }
   return notes;
 }
@@ -127,7 +137,7 @@ std::vector<std::string> DeviceReader::settle_resident() {
 Result<DeviceTrace, TraceError> DeviceReader::finish(int device, std::int64_t origin_us,
                                                      std::vector<std::string>& notes) {
   for (const std::string& note : settle_resident()) {
-    notes.push_back(fmt::format("Device {}: {}.", device, note));
+    notes.push_back(fmt::format("{}: {}.", device_title(device), note));
   }
   auto trace = history_.finish(device, origin_us);
   if (!trace) return trace;
@@ -149,11 +159,13 @@ Result<Trace, TraceError> read_kineto(ByteSource& source) {
   if (!read) return std::move(read).error();
   Events events = std::move(*read);
   if (events.empty()) {
-    return TraceError{
-        "has no '[memory]' events: a profile holds them only if it was made with profile_memory",
-        std::nullopt};
+    return TraceError{.message =
+                          "has no '[memory]' events: record it with profile_memory=True, as "
+                          "in torch.profiler.profile(profile_memory=True)",
+                      .nothing_to_replay = true};
   }
-  if (auto error = keep_one_kind(events)) return *std::move(error);
+  Trace trace;
+  if (auto error = keep_one_kind(events, trace.notes)) return *std::move(error);
   std::stable_sort(
       events.begin(), events.end(),
       [](const KinetoMemoryEvent& a, const KinetoMemoryEvent& b) { return a.time_us < b.time_us; });
@@ -162,12 +174,11 @@ Result<Trace, TraceError> read_kineto(ByteSource& source) {
   for (const KinetoMemoryEvent& event : events) {
     if (!devices[event.device].add(event)) {
       return TraceError{fmt::format("has more events, or more bytes in them, than can be counted, "
-                                    "on device {}",
-                                    event.device),
+                                    "on {}",
+                                    device_name(event.device)),
                         std::nullopt};
     }
   }
-  Trace trace;
   trace.format = "Kineto trace";
   const auto origin = static_cast<std::int64_t>(std::floor(events.front().time_us));
   for (auto& [number, reader] : devices) {

@@ -22,4 +22,8 @@ std::string in_quotes(std::string_view text) {
   return out;
 }
 
+std::string counted(std::uint64_t count, std::string_view one, std::string_view several) {
+  return fmt::format("{} {}", count, count == 1 ? one : several);
+}
+
 }  // namespace ferry::replay

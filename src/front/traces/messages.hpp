@@ -3,6 +3,7 @@
 // anything, so it goes into a sentence only through `in_quotes`.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -10,5 +11,9 @@ namespace ferry::replay {
 
 // 'text' in single quotes, cut after 60 bytes, with everything that is not printable ASCII as \xNN.
 [[nodiscard]] std::string in_quotes(std::string_view text);
+
+// "1 free is", "3 frees are": a count with the words that go with it.
+[[nodiscard]] std::string counted(std::uint64_t count, std::string_view one,
+                                  std::string_view several);
 
 }  // namespace ferry::replay

@@ -217,22 +217,20 @@ bool RmmReader::read_row(const TextLine& line) {
 }
 
 void RmmReader::note(Trace& trace) const {
-  if (history_.counts().start_frees != 0) {
+  if (failures_ == 1) {
     trace.notes.push_back(
-        fmt::format("{} frees are of blocks that the log does not allocate; they are taken to be "
-                    "live at its start.",
-                    history_.counts().start_frees));
-  }
-  if (failures_ != 0) {
+        fmt::format("An allocation of the recorded program, of {}, failed; it is not replayed.",
+                    format_bytes(last_failure_)));
+  } else if (failures_ != 0) {
     trace.notes.push_back(fmt::format(
         "{} allocations of the recorded program failed, the last of {}; they are not replayed.",
         failures_, format_bytes(last_failure_)));
   }
   if (bad_times_ != 0) {
     trace.notes.push_back(
-        fmt::format("{} lines have a time that could not be understood; they are taken to follow "
-                    "the line before at once.",
-                    bad_times_));
+        fmt::format("{} taken to follow the line before at once.",
+                    counted(bad_times_, "line has a time that could not be understood; it is",
+                            "lines have a time that could not be understood; they are")));
   }
   for (std::string& sentence : describe_mending(history_.counts(), 0)) {
     trace.notes.push_back(std::move(sentence));
@@ -248,8 +246,8 @@ Result<Trace, TraceError> RmmReader::read() {
     if (!read_row(*line)) return *std::move(error_);
   }
   if (!history_.any_block()) {
-    return TraceError{"is an RMM log without any allocation: there is nothing to replay",
-                      std::nullopt};
+    return TraceError{.message = "is an RMM log without any allocation: there is nothing to replay",
+                      .nothing_to_replay = true};
   }
   Trace trace;
   trace.format = "RMM log";

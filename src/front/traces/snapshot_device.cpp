@@ -11,6 +11,13 @@ Result<DeviceTrace, TraceError> SnapshotDevice::finish(int number, std::int64_t 
                                                        std::vector<std::string>& notes) {
   auto trace = history.finish(number, origin_us);
   if (!trace) return trace;
+  if (trace->events.empty()) {
+    notes.push_back(
+        fmt::format("Device {}: the snapshot has no events, only the blocks that were live at its "
+                    "end. They are "
+                    "put in place once, which says nothing about fragmentation.",
+                    number));
+  }
   if (failures.count != 0) {
     notes.push_back(fmt::format(
         "Device {}: the recorded program ran out of memory {}, at entry {}: it asked for {} while "

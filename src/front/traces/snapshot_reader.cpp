@@ -84,8 +84,9 @@ Result<Trace, TraceError> SnapshotReader::read() {
     trace_.devices.push_back(std::move(*finished));
   }
   if (trace_.devices.empty()) {
-    return TraceError{"is a snapshot without any block or event: there is nothing to replay",
-                      std::nullopt};
+    return TraceError{
+        .message = "is a snapshot without any block or event: there is nothing to replay",
+        .nothing_to_replay = true};
   }
   return std::move(trace_);
 }
@@ -344,8 +345,9 @@ bool SnapshotReader::read_state(const SnapshotField& field, SnapshotPlace place,
 
 void SnapshotReader::note_unknown_actions() {
   for (const auto& [name, count] : unknown_actions_) {
-    trace_.notes.push_back(fmt::format("{} entries have the unknown action {}; they are ignored.",
-                                       count, in_quotes(name)));
+    trace_.notes.push_back(fmt::format("{} the unknown action {} and {} ignored.",
+                                       counted(count, "entry has", "entries have"), in_quotes(name),
+                                       count == 1 ? "is" : "are"));
   }
 }
 

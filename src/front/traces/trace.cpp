@@ -26,7 +26,7 @@ bool looks_like_json(std::string_view head) {
 Result<Trace, TraceError> read_any(ByteSource& source) {
   auto head = source.peek();
   if (!head) return std::move(head).error();
-  if (head->empty()) return TraceError{"is empty", std::nullopt};
+  if (head->empty()) return TraceError{.message = "is empty", .nothing_to_replay = true};
   if (looks_like_rmm_log(*head)) return read_rmm_log(source);
   if (looks_like_json(*head)) return read_kineto(source);
   if (looks_like_pickle(*head)) {
@@ -35,15 +35,21 @@ Result<Trace, TraceError> read_any(ByteSource& source) {
     if (!whole) return std::move(whole).error();
     return read_snapshot(*whole);
   }
-  return TraceError{
-      "is no known trace: neither a PyTorch memory snapshot, nor an RMM log, nor a Kineto trace",
-      0};
+  return TraceError{.message =
+                        "is no known trace: neither a PyTorch memory snapshot, nor an RMM log, "
+                        "nor a Kineto trace",
+                    .offset = 0,
+                    .nothing_to_replay = true};
 }
 
 }  // namespace
 
 std::string device_name(int device) {
   return device < 0 ? "the host" : fmt::format("device {}", device);
+}
+
+std::string device_title(int device) {
+  return device < 0 ? "The host" : fmt::format("Device {}", device);
 }
 
 std::string TraceError::describe() const {

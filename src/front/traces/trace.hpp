@@ -46,8 +46,9 @@ struct DeviceTrace {
   std::vector<RecordedReserved> recorded_reserved;  // empty where nothing was recorded
 };
 
-// "device 0", "the host".
+// "device 0", "the host"; "Device 0", "The host" where a sentence begins.
 [[nodiscard]] std::string device_name(int device);
+[[nodiscard]] std::string device_title(int device);
 
 struct Trace {
   std::string name;                  // the file's name without folders
@@ -61,7 +62,8 @@ struct Trace {
 // with the offset in the (decompressed) stream where it broke.
 struct TraceError {
   std::string message;
-  std::optional<std::uint64_t> offset;
+  std::optional<std::uint64_t> offset{};
+  bool nothing_to_replay = false;  // nothing is wrong with the file, but it holds no allocations
   [[nodiscard]] std::string describe() const;  // "…, at byte 1234"
 };
 

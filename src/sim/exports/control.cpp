@@ -12,6 +12,10 @@ int ferry_sim_configure(const char* settings) {
   return settings != nullptr && Library::get().configure(settings) ? 0 : -1;
 }
 
+const char* ferry_sim_settings_error() {
+  return Library::get().settings_error();
+}
+
 int ferry_sim_reset(const char* settings) {
   return Library::get().reset(settings == nullptr ? "" : settings) ? 0 : -1;
 }

@@ -11,6 +11,7 @@
 
 extern "C" {
 FERRY_SIM_EXPORT std::remove_pointer_t<ferry_sim_configure_fn> ferry_sim_configure;
+FERRY_SIM_EXPORT std::remove_pointer_t<ferry_sim_settings_error_fn> ferry_sim_settings_error;
 FERRY_SIM_EXPORT std::remove_pointer_t<ferry_sim_reset_fn> ferry_sim_reset;
 FERRY_SIM_EXPORT std::remove_pointer_t<ferry_sim_fail_nth_fn> ferry_sim_fail_nth;
 FERRY_SIM_EXPORT std::remove_pointer_t<ferry_sim_calls_fn> ferry_sim_calls;

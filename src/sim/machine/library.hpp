@@ -54,6 +54,7 @@ class Library {
 
   // The controls of include/ferry/sim.h.
   bool configure(std::string_view text);
+  [[nodiscard]] const char* settings_error() const { return settings_error_.c_str(); }
   bool reset(std::string_view text);
   bool fail_nth(std::string_view function, std::uint64_t nth, int result);
   std::uint64_t calls(std::string_view function);

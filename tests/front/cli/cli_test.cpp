@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "front/cli/run_program.hpp"
 #include "front/version.hpp"
@@ -40,6 +41,7 @@ TEST(Cli, HelpNamesCommandsVariablesAndExitCodes) {
 struct Misuse {
   std::vector<std::string> arguments;
   const char* says;
+  const char* help = "ferry --help";
 };
 
 class CliMisuse : public ::testing::TestWithParam<Misuse> {};
@@ -49,11 +51,13 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(Misuse{{}, "a command is needed"},
                       Misuse{{"frobnicate"}, "there is no command \"frobnicate\""},
                       Misuse{{"--frobnicate"}, "there is no option \"--frobnicate\""},
-                      Misuse{{"doctor", "--frobnicate"}, "--frobnicate"},
-                      Misuse{{"doctor", "surplus"}, "surplus"},
-                      Misuse{{"doctor", "--device"}, "--device"},
-                      Misuse{{"sim"}, "subcommand is required"},
-                      Misuse{{"sim", "run"}, "program is required"}));
+                      Misuse{{"doctor", "--frobnicate"}, "--frobnicate", "ferry doctor --help"},
+                      Misuse{{"doctor", "surplus"}, "surplus", "ferry doctor --help"},
+                      Misuse{{"doctor", "--device"}, "--device", "ferry doctor --help"},
+                      Misuse{{"replay", "--frobnicate"}, "--frobnicate", "ferry replay --help"},
+                      Misuse{{"replay", "--costs"}, "--costs", "ferry replay --help"},
+                      Misuse{{"sim"}, "subcommand is required", "ferry sim --help"},
+                      Misuse{{"sim", "run"}, "program is required", "ferry sim run --help"}));
 
 TEST_P(CliMisuse, IsOneSentenceAndExitCodeTwo) {
   const Outcome run = ferry_with(GetParam().arguments);
@@ -61,8 +65,23 @@ TEST_P(CliMisuse, IsOneSentenceAndExitCodeTwo) {
   EXPECT_THAT(run.out, IsEmpty());
   EXPECT_THAT(run.err, HasSubstr(GetParam().says));
   EXPECT_TRUE(run.err.starts_with("ferry: ")) << run.err;
-  EXPECT_TRUE(run.err.ends_with("; see ferry --help.\n")) << run.err;
+  EXPECT_TRUE(run.err.ends_with(std::string("; see ") + GetParam().help + ".\n")) << run.err;
   EXPECT_EQ(std::ranges::count(run.err, '\n'), 1);
+}
+
+TEST(Cli, AMistakeBesideJsonIsToldInJsonToo) {
+  for (const char* command : {"doctor", "replay"}) {
+    for (const std::vector<std::string>& rest : std::vector<std::vector<std::string>>{
+             {"--json", "--frobnicate"}, {"--frobnicate", "--json"}}) {
+      std::vector<std::string> line{command};
+      line.insert(line.end(), rest.begin(), rest.end());
+      const Outcome run = ferry_with(line);
+      EXPECT_EQ(run.exit_code, kExitUsage);
+      EXPECT_THAT(nlohmann::json::parse(run.out)["error"].get<std::string>(),
+                  HasSubstr("--frobnicate"));
+    }
+  }
+  EXPECT_THAT(ferry_with({"replay", "--frobnicate", "--", "--json"}).out, IsEmpty());
 }
 
 TEST(Cli, ADriverThatIsNoneIsMisuse) {

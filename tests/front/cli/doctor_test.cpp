@@ -66,6 +66,33 @@ TEST(Doctor, WithoutAStandInSaysWhatToDo) {
   EXPECT_TRUE(nlohmann::json::parse(json.out)["driver"].is_null());
 }
 
+TEST(Doctor, WhatToDoWithoutADriverIsARemedy) {
+  const Outcome run = doctor({"--json", "--device", "/nonexistent/libcuda.so.1"});
+  const nlohmann::json driver = nlohmann::json::parse(run.out)["findings"].at(0);
+  EXPECT_EQ(driver["subject"], "driver");
+  EXPECT_THAT(driver["detail"].get<std::string>(), HasSubstr("could not be loaded"));
+  EXPECT_THAT(driver["remedy"].get<std::string>(),
+              AllOf(HasSubstr("Check the path"), HasSubstr("ferry doctor --device sim")));
+  const Outcome sim = doctor({"--json", "--device", "sim"}, {"FERRY_SIM_DIR=/nonexistent"});
+  const nlohmann::json missing = nlohmann::json::parse(sim.out)["findings"].at(0);
+  EXPECT_THAT(missing["remedy"].get<std::string>(),
+              AllOf(HasSubstr("Correct the folder"), Not(HasSubstr("--device sim"))));
+}
+
+TEST(Doctor, MisuseIsToldInJsonToo) {
+  const Outcome run = doctor({"--json", "--device", "gpu"});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_THAT(nlohmann::json::parse(run.out)["error"].get<std::string>(),
+              HasSubstr("names no driver"));
+}
+
+TEST(Doctor, SettingsThatAreNotUnderstoodAreOneMessage) {
+  const Outcome run = doctor({"--device", "sim"}, {"FERRY_SIM=foo=1"});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_THAT(run.out, HasSubstr("the stand-in does not understand FERRY_SIM: 'foo=1'"));
+  EXPECT_THAT(run.err, IsEmpty());
+}
+
 TEST(Doctor, AFailureOfWhatIsNeededMakesTheMachineUnusable) {
   const Outcome run = doctor({"--device", "sim"}, {"FERRY_SIM=fault=cuMemCreate@1:2"});
   EXPECT_EQ(run.exit_code, 1);

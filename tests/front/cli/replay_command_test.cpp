@@ -5,11 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "front/cli/cli.hpp"
 #include "front/cli/run_program.hpp"
 #include "front/traces/files.hpp"
+#include "front/traces/temporary_folder.hpp"
 
 namespace ferry::cli {
 namespace {
@@ -20,6 +22,7 @@ using replay::FileResult;
 using replay::ReplayReport;
 using replay::testing::file_content;
 using replay::testing::TemporaryFile;
+using replay::testing::TemporaryFolder;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -98,11 +101,55 @@ TEST_F(ReplayCommand, ABadFileIsOneSentenceAndTheOthersAreStillReplayed) {
   EXPECT_EQ(std::ranges::count(run.err, '\n'), 2);
 }
 
-TEST_F(ReplayCommand, AFolderIsNoTrace) {
-  const Outcome run = ferry_replay({::testing::TempDir()});
+TEST_F(ReplayCommand, AFolderStandsForTheTracesBelowIt) {
+  const TemporaryFolder folder;
+  folder.add("b/two.csv", file_content(good));
+  folder.add("a.csv", file_content(good));
+  folder.add("notes.txt", "no trace");
+  folder.add("lines.jsonl", "{\"a\":1}\n{\"a\":2}\n");
+  for (const Outcome& run : {ferry_replay({"--json", folder.path()}),
+                             ferry_replay({"--json"}, {"FERRY_TRACE_DIR=" + folder.path()})}) {
+    EXPECT_EQ(run.exit_code, kExitOk) << run.err;
+    const json root = json::parse(run.out);
+    ASSERT_EQ(root["files"].size(), 2U);
+    EXPECT_EQ(root["files"][0]["path"], folder.path() + "/a.csv");
+    EXPECT_EQ(root["files"][1]["path"], folder.path() + "/b/two.csv");
+    ASSERT_EQ(root["notes"].size(), 2U);
+    EXPECT_THAT(root["notes"][0].get<std::string>(), HasSubstr("lines.jsonl holds more than one"));
+    EXPECT_THAT(root["notes"][1].get<std::string>(), HasSubstr("notes.txt is no known trace"));
+  }
+  EXPECT_THAT(ferry_replay({folder.path()}).out, HasSubstr("note: Left out: "));
+}
+
+TEST_F(ReplayCommand, ADamagedTraceInAFolderIsAnErrorAndAFolderWithoutAnyTraceToo) {
+  const TemporaryFolder folder;
+  folder.add("notes.txt", "no trace");
+  const Outcome none = ferry_replay({"--json", folder.path()});
+  EXPECT_EQ(none.exit_code, kExitUsage);
+  EXPECT_THAT(json::parse(none.out)["error"].get<std::string>(), HasSubstr("no trace was found"));
+  folder.add("cut.pickle", file_content(bad));
+  const Outcome run = ferry_replay({folder.path()});
   EXPECT_EQ(run.exit_code, kExitUsage);
-  EXPECT_EQ(std::ranges::count(run.err, '\n'), 1);
-  EXPECT_THAT(run.err, HasSubstr("ferry: " + ::testing::TempDir() + " "));
+  EXPECT_THAT(run.err, HasSubstr("cut.pickle"));
+}
+
+TEST_F(ReplayCommand, AFileThatIsNamedIsNotLeftOut) {
+  const TemporaryFile text("no trace", "notes.txt");
+  const Outcome run = ferry_replay({text.path()});
+  EXPECT_EQ(run.exit_code, kExitUsage);
+  EXPECT_THAT(run.err, HasSubstr("is no known trace"));
+  EXPECT_THAT(run.out, Not(HasSubstr("Driver:"))) << "nothing was replayed";
+}
+
+TEST_F(ReplayCommand, TheHostsMemoryRunningOutIsSaidAsSuch) {
+  const Outcome run = testing::run_program(
+      {"/bin/sh", "-c",
+       "ulimit -v 400000; exec " + std::string(FERRY_PROGRAM) + " replay --json " + good});
+  if (run.exit_code > 128 || run.out.empty()) GTEST_SKIP() << "cannot run with little memory";
+  EXPECT_EQ(run.exit_code, kExitOutOfMemory) << run.err;
+  const std::string error = json::parse(run.out)["files"].at(0)["error"];
+  EXPECT_THAT(error, HasSubstr("this machine's own memory is exhausted"));
+  EXPECT_EQ(std::ranges::count(run.err, '\n'), 1) << run.err;
 }
 
 TEST_F(ReplayCommand, TooLittleMemoryIsReportedAndTheOthersAreStillReplayed) {
@@ -132,11 +179,38 @@ TEST_F(ReplayCommand, OutputThatCannotBeWrittenIsAFailure) {
   const Outcome page = ferry_replay({"--json", "--html", "/dev/full", good});
   EXPECT_EQ(page.exit_code, kExitFailure);
   EXPECT_THAT(page.err, HasSubstr("/dev/full: it could not be written: No space left on device."));
-  EXPECT_EQ(json::parse(page.out)["files"][0]["completed"], true) << "nothing else is lost";
+  const json root = json::parse(page.out);
+  EXPECT_EQ(root["files"][0]["completed"], true) << "nothing else is lost";
+  EXPECT_THAT(root["error"].get<std::string>(), HasSubstr("--html: /dev/full: "));
   const Outcome run = testing::run_program(
       {"/bin/sh", "-c", std::string(FERRY_PROGRAM) + " replay " + good + " > /dev/full"});
   EXPECT_EQ(run.exit_code, kExitFailure);
   EXPECT_THAT(run.err, HasSubstr("No space left on device"));
+}
+
+TEST_F(ReplayCommand, APageThatCannotBeWrittenIsNoticedBeforeTheReplay) {
+  const Outcome run = ferry_replay({"--json", "--html", "/nonexistent/page.html", good});
+  EXPECT_EQ(run.exit_code, kExitFailure);
+  EXPECT_THAT(run.err, HasSubstr("--html: /nonexistent/page.html: "));
+  const json root = json::parse(run.out);
+  EXPECT_THAT(root["error"].get<std::string>(), HasSubstr("--html: /nonexistent/page.html: "));
+  EXPECT_EQ(root["files"].at(0)["completed"], false) << "nothing was replayed";
+}
+
+TEST_F(ReplayCommand, ATraceIsNeverOverwritten) {
+  const std::string before = file_content(good);
+  const std::string link = good + ".html";
+  std::filesystem::create_symlink(good, link);
+  for (const std::string& target : {good, link}) {
+    const Outcome run = ferry_replay({"--html", target, good});
+    EXPECT_EQ(run.exit_code, kExitUsage);
+    EXPECT_THAT(run.err, HasSubstr("is one of the traces"));
+  }
+  const Outcome other = ferry_replay({"--html", bad, good});
+  EXPECT_EQ(other.exit_code, kExitUsage);
+  EXPECT_THAT(other.err, HasSubstr("is no page"));
+  std::filesystem::remove(link);
+  EXPECT_EQ(file_content(good), before);
 }
 
 TEST_F(ReplayCommand, TheEnvironmentOfTheStandInCounts) {
@@ -167,6 +241,7 @@ TEST_F(ReplayCommand, MisuseIsExitCodeTwoAndStillJson) {
       {{"--capacity", "much"}, "--capacity: \"much\" is neither"},
       {{"--schedule", "fifo"}, "--schedule: \"fifo\" is none of"},
       {{"--device", "gpu"}, "--device: \"gpu\" names no driver"},
+      {{"--seed", "3"}, "--seed: the schedule eager has none"},
   };
   for (const Misuse& misuse : misuses) {
     std::vector<std::string> arguments{"--json", good};
@@ -187,15 +262,22 @@ TEST_F(ReplayCommand, MisuseThatTheParserFinds) {
                                              {"--repeat", "-1", good},
                                              {"--seed", "-1", good},
                                              {"--audit", "x", good},
+                                             {"--audit", "0", good},
+                                             {"--audit", "-1", good},
+                                             {"--repeat", "010", good},
+                                             {"--seed", "18446744073709551616", good},
+                                             {"--seed", "abc", good},
                                              {"--frobnicate", good}}) {
     const Outcome run = ferry_replay(arguments);
     EXPECT_EQ(run.exit_code, kExitUsage) << arguments[0];
     EXPECT_EQ(std::ranges::count(run.err, '\n'), 1) << run.err;
+    EXPECT_THAT(run.err, HasSubstr("; see ferry replay --help."));
+    EXPECT_LT(run.err.size(), 150U) << run.err;
   }
 }
 
 TEST_F(ReplayCommand, NeedsAFile) {
-  const Outcome run = ferry_replay({});
+  const Outcome run = ferry_replay({}, {"FERRY_TRACE_DIR"});
   EXPECT_EQ(run.exit_code, kExitUsage);
   EXPECT_THAT(run.err, HasSubstr("a trace FILE is needed"));
 }
@@ -222,12 +304,17 @@ TEST_F(ReplayCommand, ListsCostTables) {
   const Outcome run = ferry_replay({"--costs", "list"});
   EXPECT_EQ(run.exit_code, kExitOk);
   EXPECT_THAT(run.out, AllOf(HasSubstr("a100"), HasSubstr("create"), HasSubstr("assumption")));
+  const Outcome programs = ferry_replay({"--json", "--costs", "list"});
+  EXPECT_EQ(programs.exit_code, kExitOk);
+  EXPECT_EQ(json::parse(programs.out)["cost_tables"].at(0)["name"], "a100");
 }
 
 TEST_F(ReplayCommand, HelpSaysWhatServesByDefault) {
   const Outcome run = ferry_replay({"--help"});
   EXPECT_EQ(run.exit_code, kExitOk);
   EXPECT_THAT(run.out, AllOf(HasSubstr("else sim"), HasSubstr("Exit codes"), HasSubstr("RATIOx")));
+  EXPECT_THAT(run.out, AllOf(HasSubstr("-1 is\nthe host"), HasSubstr("FERRY_TRACE_DIR"),
+                             HasSubstr("whether they succeed or not")));
   EXPECT_THAT(run.out, Not(HasSubstr("ferry doctor ")));
 }
 
@@ -254,6 +341,14 @@ TEST(ReplayExitCode, TheGravestCounts) {
   EXPECT_EQ(replay_exit_code(report), kExitUsage);
   report.files.push_back(file_with(false));
   EXPECT_EQ(replay_exit_code(report), kExitFailure);
+}
+
+TEST(ReplayExitCode, TheHostsMemoryIsMemoryToo) {
+  ReplayReport report;
+  report.files.emplace_back();
+  report.files[0].error = "could not be replayed";
+  report.files[0].host_memory_exhausted = true;
+  EXPECT_EQ(replay_exit_code(report), kExitOutOfMemory);
 }
 
 TEST(ReplayExitCode, EveryDeviceCounts) {

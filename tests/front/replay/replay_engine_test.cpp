@@ -108,6 +108,45 @@ TEST_P(ReplayUnder, OverlapsAndBadAddressesAreAlwaysSeen) {
               HasSubstr("not aligned"));
 }
 
+// Holds more within its first allocation than after it.
+class Overshooting final : public ReplayedAllocator {
+ public:
+  explicit Overshooting(Device& device) : device_(device), toy_(device, 4_MiB, Flaw::none) {}
+  Result<DeviceAddress> allocate(Bytes bytes, StreamRef stream) override {
+    if (auto chunk = device_.create(2_MiB)) {  // a call, so that the figures are looked at
+      EXPECT_TRUE(device_.release(*chunk, 2_MiB));
+    }
+    peak_ = 9_MiB;
+    return toy_.allocate(bytes, stream);
+  }
+  Status free(DeviceAddress address, StreamRef stream) override {
+    return toy_.free(address, stream);
+  }
+  Status audit() override { return toy_.audit(); }
+  Bytes reserved() const override { return 7_MiB; }
+  Bytes reserved_peak() const override { return peak_; }
+  CallTallies tallies() const override { return device_.tallies(); }
+  std::string out_of_memory_report() const override { return ""; }
+
+ private:
+  Device& device_;
+  ToyAllocator toy_;
+  Bytes peak_ = 7_MiB;
+};
+
+TEST(Replay, ThePeakOfAllPassesIsThatOfOneOfThem) {
+  const auto machine = open_machine();
+  Overshooting allocator(machine->pool_device());
+  const ReplayOutcome outcome = replay(two_streams(), allocator, machine->tool_device(),
+                                       {.passes = 3, .record_timeline = true});
+  ASSERT_TRUE(outcome.completed) << outcome.error;
+  EXPECT_EQ(outcome.peak_reserved, 9_MiB);
+  EXPECT_EQ(outcome.passes[0].peak_reserved, 9_MiB);
+  EXPECT_EQ(outcome.passes[1].peak_reserved, 7_MiB);
+  EXPECT_EQ(outcome.timeline[0].reserved, 9_MiB) << "the picture shows it too";
+  EXPECT_EQ(outcome.timeline[1].reserved, 7_MiB);
+}
+
 TEST(Replay, MemoryHandedOutTooEarlyIsSeenUnderLazy) {
   const ReplayOutcome shared =
       replay_on_toy(two_streams(), "schedule=lazy", Flaw::shares_across_streams);

@@ -196,6 +196,23 @@ TEST(WorstDevice, HasTheLargestRatio) {
   EXPECT_EQ(worst_device({device(1_MiB, 1_MiB), device(2_MiB, 0_MiB)}), 1U);
 }
 
+TEST(WorstDevice, IsOneThatFailed) {
+  const auto device = [](bool completed, bool out_of_memory, Bytes reserved) {
+    DeviceResult result;
+    result.peak_live = 1_MiB;
+    result.peak_reserved = reserved;
+    result.completed = completed;
+    result.out_of_memory = out_of_memory;
+    return result;
+  };
+  const DeviceResult good = device(true, false, 9_MiB);
+  const DeviceResult short_of_memory = device(false, true, 2_MiB);
+  const DeviceResult wrong = device(false, false, 1_MiB);
+  EXPECT_EQ(worst_device({good, short_of_memory}), 1U);
+  EXPECT_EQ(worst_device({good, short_of_memory, wrong}), 2U) << "a failed check is the gravest";
+  EXPECT_EQ(worst_device({wrong, wrong}), 0U);
+}
+
 TEST(FileName, IsWithoutFolders) {
   EXPECT_EQ(file_name("some/folder/a.pickle"), "a.pickle");
   EXPECT_EQ(file_name("a.pickle"), "a.pickle");

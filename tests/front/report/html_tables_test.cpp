@@ -85,17 +85,40 @@ TEST(OverviewTable, ShowsTheWorstDeviceOfEachFile) {
                               file_badge(broken) + "</td><td colspan=\"7\"></td>"));
 }
 
+TEST(OverviewTable, OfOnePassHasNoLastOne) {
+  ReplayReport report = sample_report();
+  report.files[0].devices[0].passes.resize(1);
+  EXPECT_THAT(overview_table(report), HasSubstr("<td>5</td><td>–</td></tr>"));
+}
+
+TEST(OverviewTable, ShowsTheDeviceThatFailed) {
+  ReplayReport report = sample_report();
+  FileResult& file = report.files[0];
+  file.devices.push_back(sample_device());
+  file.devices[1].completed = false;
+  file.devices[1].out_of_memory = true;
+  file.devices[1].events = 77;
+  file.worst_device = 1;
+  EXPECT_THAT(overview_table(report),
+              HasSubstr(device_badge(file.devices[1]) + "</td><td>77</td>"));
+}
+
+TEST(MemoryTable, NamesItsColumnForFiguresOfAnyUnit) {
+  EXPECT_THAT(device_tables(sample_device(), "a100"), HasSubstr("<th scope=\"col\">size</th>"));
+}
+
 TEST(FileBadge, TellsHowItWent) {
   FileResult file = sample_report().files[0];
   EXPECT_THAT(file_badge(file), HasSubstr("completed"));
   file.devices.push_back(file.devices[0]);
   file.devices[1].completed = false;
+  file.worst_device = 1;
   EXPECT_THAT(file_badge(file), HasSubstr("failed"));
   file.devices[1].out_of_memory = true;
   EXPECT_THAT(file_badge(file), HasSubstr("out of memory"));
   EXPECT_THAT(device_badge(file.devices[0]), HasSubstr("completed"));
   file.error = "is empty";
-  EXPECT_THAT(file_badge(file), HasSubstr("not read"));
+  EXPECT_THAT(file_badge(file), HasSubstr("not replayed"));
 }
 
 TEST(WorstDevice, IsNoneWhereThereIsNoDevice) {

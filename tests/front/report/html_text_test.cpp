@@ -52,20 +52,24 @@ TEST(Grouped, PutsACommaBeforeEveryThirdDigit) {
   EXPECT_EQ(grouped(kMost), "18,446,744,073,709,551,615");
 }
 
-TEST(PreciseBytes, ShowsFourDigitsInTheLargestUnitThatFits) {
+TEST(PreciseBytes, ShowsThreeDecimalsInTheLargestUnitThatFits) {
   EXPECT_EQ(precise_bytes(0_B), "0\u00A0B");
   EXPECT_EQ(precise_bytes(1023_B), "1023\u00A0B");
   EXPECT_EQ(precise_bytes(1_KiB), "1\u00A0KiB");
   EXPECT_EQ(precise_bytes(1536_B), "1.5\u00A0KiB");
   EXPECT_EQ(precise_bytes(1701_MiB), "1.661\u00A0GiB");
-  EXPECT_EQ(precise_bytes(11851_MiB), "11.57\u00A0GiB");
+  EXPECT_EQ(precise_bytes(11851_MiB), "11.573\u00A0GiB");
   EXPECT_EQ(precise_bytes(904_MiB + 205_KiB), "904.2\u00A0MiB");
+  EXPECT_EQ(precise_bytes(3696_MiB), "3.609\u00A0GiB");
+  EXPECT_EQ(precise_bytes(3694_MiB), "3.607\u00A0GiB") << "2 MiB less";
+  EXPECT_EQ(precise_bytes(3694_MiB, " "), "3.607 GiB");
   EXPECT_EQ(precise_bytes(100_GiB), "100\u00A0GiB");
   EXPECT_EQ(precise_bytes(Bytes{kMost}), "16\u00A0EiB");
 }
 
 TEST(PreciseBytes, RoundsIntoTheNextUnit) {
-  EXPECT_EQ(precise_bytes(1_MiB - 1_B), "1\u00A0MiB");
+  EXPECT_EQ(precise_bytes(1_GiB - 1_B), "1\u00A0GiB");
+  EXPECT_EQ(precise_bytes(1_GiB - 1_KiB), "1023.999\u00A0MiB");
   EXPECT_EQ(precise_bytes(10_GiB - 1_B), "10\u00A0GiB");
   EXPECT_EQ(precise_bytes(100_GiB - 1_B), "100\u00A0GiB");
 }

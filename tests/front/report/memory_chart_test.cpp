@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "front/report/html_style.hpp"
 #include "front/report/report_samples.hpp"
 
 namespace ferry::replay {
@@ -87,6 +88,30 @@ TEST(MemoryChart, DrawsTheCapacityUnlessItIsFarAbove) {
   device.capacity = 80_GiB;
   EXPECT_THAT(chart_of(device), Not(HasSubstr("class=\"capacity\" d=\"M0 0h10000\"")));
   EXPECT_THAT(chart_of(device), HasSubstr("Capacity, above the chart: <b>80\u00A0GiB</b>"));
+}
+
+// One event of a hundred thousand is a hundredth of a pixel wide.
+TEST(MemoryChart, TheNarrowestPeakIsDrawnToItsTopAndMarked) {
+  DeviceResult device = sample_device();
+  device.recorded_reserved.clear();
+  device.events = 100'000;
+  device.timeline.clear();
+  for (std::uint32_t event = 0; event < 100'000; event += 10) {
+    device.timeline.push_back({event, 10_MiB, 50_MiB});
+  }
+  device.timeline[3333].live = 100_MiB;
+  device.peak_live = 100_MiB;
+  const std::string html = chart_of(device);
+  EXPECT_EQ(misnested_element(html), "");
+  EXPECT_THAT(html, ::testing::ContainsRegex("h3333v-9000h[0-9]+v9000"))
+      << "up and down in the place of the event";
+  EXPECT_THAT(html, HasSubstr("<circle class=\"peak\" cx=\"33.33%\" cy=\"0.00%\""));
+  EXPECT_THAT(html, HasSubstr(">peak 100\u00A0MiB</text>"));
+}
+
+TEST(ReportStyle, AnAreaHasAnOutline) {
+  // Without it an area narrower than a pixel is all but invisible.
+  EXPECT_THAT(std::string(kReportStyle), HasSubstr(".live { fill: var(--live); stroke: "));
 }
 
 TEST(MemoryChart, EndsWhereTheReplayStopped) {

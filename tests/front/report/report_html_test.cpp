@@ -106,6 +106,20 @@ TEST(ReportHtml, ShowsEveryDeviceUnderItsOwnName) {
   EXPECT_THAT(body, HasSubstr("id=\"chart-1-2-title\""));
 }
 
+TEST(ReportHtml, NamesTheDeviceThatFailedAndWhatWasLeftOut) {
+  ReplayReport report = sample_report();
+  FileResult& file = report.files[0];
+  file.devices.push_back(sample_device());
+  file.devices[1].device = 3;
+  file.devices[1].completed = false;
+  file.worst_device = 1;
+  report.notes = {"Left out: <a>."};
+  const std::string body = body_of(report);
+  EXPECT_EQ(misnested_element(body), "");
+  EXPECT_THAT(body, HasSubstr("2 devices; what failed is device 3"));
+  EXPECT_THAT(body, HasSubstr("<li>Left out: &lt;a&gt;.</li>"));
+}
+
 TEST(ReportHtml, OfNothingSaysSo) {
   ReplayReport report;
   report.error = "there is no driver";

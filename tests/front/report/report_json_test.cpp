@@ -96,18 +96,38 @@ TEST(ReportJson, FiguresOfAFileAreThoseOfItsWorstDevice) {
   file.devices.push_back(sample_device());
   file.devices[1].device = 3;
   file.devices[1].peak_reserved = 150_MiB;
-  file.devices[0].completed = false;
-  file.devices[0].error = "no";
+  file.devices[1].completed = false;
+  file.devices[1].error = "no";
   file.worst_device = 1;
   const json root = rendered(report)["files"][0];
+  EXPECT_EQ(root["device"], 3);
   EXPECT_EQ(root["peak_reserved_bytes"], (150_MiB).count);
-  EXPECT_EQ(root["completed"], false) << "all devices have to complete";
-  EXPECT_EQ(root["error"], "device 0: no");
-  EXPECT_EQ(root["devices"][0]["completed"], false);
+  EXPECT_EQ(root["completed"], false);
+  EXPECT_EQ(root["error"], "device 3: no");
+  EXPECT_EQ(root["devices"][0]["completed"], true);
   EXPECT_EQ(root["devices"][0]["device"], 0);
-  EXPECT_EQ(root["devices"][1]["completed"], true);
+  EXPECT_EQ(root["devices"][1]["completed"], false);
   EXPECT_EQ(root["devices"][1]["device"], 3);
   EXPECT_EQ(root["devices"][1]["peak_reserved_bytes"], (150_MiB).count);
+}
+
+TEST(ReportJson, HoldsNotesOnTheChoiceOfFiles) {
+  ReplayReport report = sample_report();
+  EXPECT_TRUE(rendered(report)["notes"].empty());
+  report.notes = {"Left out: a.txt."};
+  EXPECT_EQ(rendered(report)["notes"].at(0), "Left out: a.txt.");
+  EXPECT_EQ(rendered(report)["files"][0]["device"], 0);
+}
+
+TEST(CostTablesJson, HoldsEveryPrice) {
+  const json root = json::parse(render_cost_tables_json());
+  EXPECT_TRUE(root["error"].is_null());
+  const json& table = root["cost_tables"].at(0);
+  EXPECT_EQ(table["name"], "a100");
+  EXPECT_EQ(table["driver_calls"].size(), kDriverCallKinds);
+  EXPECT_EQ(table["driver_calls"]["create"]["us_per_call"], 190);
+  EXPECT_EQ(table["driver_calls"]["create"]["us_per_mib"], 1);
+  EXPECT_EQ(table["driver_calls"]["unmap"]["us_per_mapping"], 1.5);
 }
 
 TEST(ReportJson, NamesMayHoldAnyBytes) {

@@ -40,7 +40,7 @@ TEST(ReportTable, HasEveryFigure) {
                     HasSubstr("5 calls, 1.250 ms: 4 create, 1 map"), HasSubstr("driver, pass 2"),
                     HasSubstr("none"), HasSubstr("38 ns median, 212 ns p99"),
                     HasSubstr("Driver: stand-in (modelled), schedule lazy."),
-                    HasSubstr("modelled under the cost table a100"), HasSubstr("counts as free")));
+                    HasSubstr("modelled with the table a100"), HasSubstr("counts as free")));
 }
 
 TEST(ReportTable, TheSmallestCapacityIsARatioToo) {
@@ -50,7 +50,7 @@ TEST(ReportTable, TheSmallestCapacityIsARatioToo) {
   device.capacity = 110_MiB;
   EXPECT_THAT(render_table(report), HasSubstr("110 MiB   1.100 x live"));
   device.capacity = device.min_capacity = 102_MiB;
-  EXPECT_THAT(render_table(report), AllOf(HasSubstr("smallest capacity        102 MiB   1.020 x"),
+  EXPECT_THAT(render_table(report), AllOf(HasSubstr("smallest capacity          102 MiB   1.020 x"),
                                           Not(HasSubstr("capacity given"))));
 }
 
@@ -95,6 +95,23 @@ TEST(ReportTable, NoLineIsWiderThanATerminal) {
   device.passes[0].calls.event_calls = 123'456'789;
   report.files[0].notes = {fmt::format("{:a>60} {:b>60}", "", "")};
   EXPECT_LE(longest_line(render_table(report)), 100U);
+}
+
+TEST(ReportTable, FiguresAFewMegabytesApartDiffer) {
+  ReplayReport report = sample_report();
+  DeviceResult& device = report.files[0].devices[0];
+  device.unlimited_peak_reserved = 3696_MiB;
+  device.min_capacity = 3694_MiB;
+  EXPECT_THAT(render_table(report), AllOf(HasSubstr("3.609 GiB"), HasSubstr("3.607 GiB")));
+}
+
+TEST(ReportTable, WithoutAnyResultThereIsNothingToExplain) {
+  ReplayReport report = sample_report();
+  report.files[0].devices.clear();
+  report.files[0].error = "step.pickle is empty";
+  report.notes = {"Left out: a.txt is no known trace."};
+  EXPECT_EQ(render_table(report),
+            "step.pickle: not replayed\n\n  note: Left out: a.txt is no known trace.\n\n");
 }
 
 TEST(ReportTable, AFileThatWasNotReadIsNamed) {

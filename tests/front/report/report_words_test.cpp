@@ -89,17 +89,36 @@ TEST(SettingSentence, NamesDriverScheduleAndCosts) {
   EXPECT_EQ(setting_sentence(report), "Driver: CUDA 13.0. Cost table: a100.");
 }
 
-TEST(CostSentence, NamesTheTableAndWhatItCountsAsFree) {
+TEST(SettingSentence, WithoutADriverNamesNone) {
+  ReplayReport report;
+  report.costs = "a100";
+  EXPECT_EQ(setting_sentence(report), "Cost table: a100.");
+}
+
+TEST(Explanation, NamesTheTableAndWhatItCountsAsFree) {
   const CostTable* table = find_cost_table("a100");
   ASSERT_NE(table, nullptr);
   ASSERT_FALSE(table->unpriced().empty());
-  const std::string sentence = cost_sentence("a100");
-  EXPECT_THAT(sentence, HasSubstr("modelled with the table a100, not measured; it counts as free"));
+  ReplayReport report = sample_report();
+  const std::string text = explanation(report);
+  EXPECT_THAT(text, HasSubstr("modelled with the table a100, not measured; it counts as free"));
   for (const std::string_view name : table->unpriced()) {
-    EXPECT_THAT(sentence, HasSubstr(std::string(name)));
+    EXPECT_THAT(text, HasSubstr(std::string(name)));
   }
-  EXPECT_EQ(cost_sentence("none such"),
-            "The cost of driver calls is modelled with the table none such, not measured.");
+  report.costs = "none such";
+  EXPECT_THAT(explanation(report), HasSubstr("with the table none such, not measured."));
+}
+
+TEST(Explanation, SaysThatCallsCountWhichFailed) {
+  EXPECT_THAT(explanation(sample_report()),
+              HasSubstr("Calls that the driver refused are counted and priced like others."));
+}
+
+TEST(Explanation, SaysWhatASmallestCapacityIsWhereOneWasSearched) {
+  ReplayReport report = sample_report();
+  EXPECT_THAT(explanation(report), Not(HasSubstr("smallest capacity")));
+  report.files[0].devices[0].min_capacity = 102_MiB;
+  EXPECT_THAT(explanation(report), HasSubstr("more than what Ferry held without a limit"));
 }
 
 }  // namespace

@@ -77,9 +77,9 @@ TEST(KinetoReader, ARemainderBelowZeroIsNoted) {
   const Trace trace =
       read(kineto_trace(json_of({1, 0x1000, -300, 0, 0}), json_of({2, 0x2000, -300, 0, 0})));
   EXPECT_EQ(trace.devices[0].start.size(), 2U);
-  ASSERT_EQ(trace.notes.size(), 2U);
+  ASSERT_EQ(trace.notes.size(), 3U);
   EXPECT_THAT(trace.notes[0], HasSubstr("frees 300 B more of older blocks"));
-  EXPECT_THAT(trace.notes[1], HasSubstr("at 1 events 'Total Allocated' is not what"));
+  EXPECT_THAT(trace.notes[1], HasSubstr("at 1 event 'Total Allocated' is not what"));
 }
 
 TEST(KinetoReader, EventsAreOrderedByTime) {
@@ -99,6 +99,43 @@ TEST(KinetoReader, AtOneTimeTheOrderOfTheFileCounts) {
   EXPECT_EQ(trace.devices[0].events.size(), 4U);
   EXPECT_EQ(trace.devices[0].peak_live, 512_B);
   EXPECT_THAT(trace.notes, IsEmpty());
+}
+
+TEST(KinetoReader, HostMemoryAloneIsReplayedWithANote) {
+  const Trace trace = read(kineto_trace(json_of({1, 0x1000, 300, 300, 0, 0, -1}),
+                                        json_of({2, 0x2000, -50, 250, 0, 0, -1})));
+  EXPECT_EQ(trace.devices.at(0).events.size(), 2U);
+  ASSERT_EQ(trace.notes.size(), 3U);
+  EXPECT_EQ(trace.notes[0],
+            "The memory in this file is host memory; it is replayed as if it were device memory.");
+  EXPECT_THAT(trace.notes[2], HasSubstr("The host: 1 block is freed that no event allocates"));
+}
+
+TEST(KinetoReader, HostMemoryBesideDeviceMemoryIsCounted) {
+  const std::string device = json_of({1, 0x1000, 512, 512, 0});
+  const std::string host = json_of({2, 0x1000, 256, 256, 0, 0, -1});
+  EXPECT_EQ(read(kineto_trace(device, host)).notes.at(0),
+            "1 event of other memory is left out: only those of device memory are replayed.");
+  EXPECT_EQ(read(kineto_trace(host, device, host)).notes.at(0),
+            "2 events of other memory are left out: only those of device memory are replayed.");
+}
+
+TEST(KinetoReader, WithoutMemoryEventsSaysHowToRecordThem) {
+  const std::string none = kineto_trace();
+  ByteSource source = ByteSource::over(none);
+  const auto trace = read_kineto(source);
+  ASSERT_FALSE(trace);
+  EXPECT_TRUE(trace.error().nothing_to_replay);
+  EXPECT_THAT(trace.error().message, HasSubstr("profile_memory=True"));
+}
+
+TEST(KinetoReader, LinesOfJsonAreNoTrace) {
+  const std::string lines = "{\"a\":1}\n{\"a\":2}\n";
+  ByteSource source = ByteSource::over(lines);
+  const auto trace = read_kineto(source);
+  ASSERT_FALSE(trace);
+  EXPECT_TRUE(trace.error().nothing_to_replay);
+  EXPECT_THAT(trace.error().message, HasSubstr("more than one JSON value"));
 }
 
 TEST(KinetoReader, DevicesAreApart) {

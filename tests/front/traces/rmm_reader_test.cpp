@@ -86,7 +86,8 @@ TEST(RmmReader, UnknownFreesAreBlocksOfTheStart) {
   ASSERT_EQ(trace.devices[0].start.size(), 1U);
   EXPECT_EQ(trace.devices[0].peak_live, 64_B);
   ASSERT_EQ(trace.notes.size(), 1U);
-  EXPECT_THAT(trace.notes[0], HasSubstr("1 frees are of blocks that the log does not allocate"));
+  EXPECT_THAT(trace.notes[0],
+              HasSubstr("Device 0: 1 block is freed that no event allocates; it is taken"));
 }
 
 TEST(RmmReader, FailuresAreNotedAndNotReplayed) {
@@ -95,8 +96,7 @@ TEST(RmmReader, FailuresAreNotedAndNotReplayed) {
                            "1,1:0:0.0,allocate failure,(nil),3221225472,0\n");
   EXPECT_EQ(trace.devices[0].events.size(), 1U);
   ASSERT_EQ(trace.notes.size(), 1U);
-  EXPECT_THAT(trace.notes[0], HasSubstr("1 allocations of the recorded program failed, the last "
-                                        "of 3 GiB"));
+  EXPECT_THAT(trace.notes[0], HasSubstr("An allocation of the recorded program, of 3 GiB, failed"));
 }
 
 TEST(RmmReader, MidnightIsPassed) {

@@ -7,6 +7,7 @@
 namespace ferry::replay {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -59,7 +60,25 @@ TEST(SnapshotDevice, SaysWhatHappenedAndWhatWasMended) {
   EXPECT_THAT(notes, ElementsAre(HasSubstr("Device 1: the recorded program ran out of memory 3 "
                                            "times, last, at entry 17: it asked for 2 GiB while "
                                            "1 MiB was free."),
-                                 HasSubstr("Device 1: 1 allocations return an address")));
+                                 HasSubstr("Device 1: 1 allocation returns an address")));
+}
+
+TEST(SnapshotDevice, SaysThatAFreeOfAnUnknownBlockMeansItWasLive) {
+  SnapshotDevice device = with_one_block();
+  device.history.free({0x2000, 100_B, 0, 60});
+  std::vector<std::string> notes;
+  ASSERT_TRUE(device.finish(0, 0, notes));
+  EXPECT_THAT(notes, ElementsAre("Device 0: 1 block is freed that no event allocates; it is taken "
+                                 "to be live at the start."));
+}
+
+TEST(SnapshotDevice, SaysThatBlocksAloneTellNothingOfFragmentation) {
+  SnapshotDevice device;
+  device.history.add_final({0x1000, 100_B, 0, 0}, false);
+  std::vector<std::string> notes;
+  ASSERT_TRUE(device.finish(2, 0, notes));
+  EXPECT_THAT(notes, ElementsAre(AllOf(HasSubstr("Device 2: the snapshot has no events"),
+                                       HasSubstr("says nothing about fragmentation"))));
 }
 
 TEST(SnapshotDevice, RefusesSumsThatCannotBe) {

@@ -11,6 +11,10 @@
 namespace ferry::replay {
 namespace {
 
+// Of sample_snapshot().
+constexpr const char* kStartNote =
+    "Device 0: 1 block is freed that no event allocates; it is taken to be live at the start.";
+
 using testing::block;
 using testing::broken_promise;
 using ::testing::ElementsAre;
@@ -52,7 +56,7 @@ std::vector<std::uint64_t> start_bytes(const DeviceTrace& device) {
 TEST(SnapshotReader, RebuildsTheStartAndTheEvents) {
   const Trace trace = read(sample_snapshot());
   EXPECT_EQ(trace.format, "PyTorch snapshot");
-  EXPECT_THAT(trace.notes, IsEmpty());
+  EXPECT_THAT(trace.notes, ElementsAre(kStartNote));
   ASSERT_EQ(trace.devices.size(), 1U);
   const DeviceTrace& device = trace.devices[0];
   EXPECT_EQ(device.device, 0);
@@ -92,7 +96,7 @@ TEST(SnapshotReader, ReadsPythonsOwnPicklesOfEveryProtocol) {
     EXPECT_EQ(trace->devices[1].device, 1);
     EXPECT_EQ(trace->devices[1].peak_live, 2048_B);
     EXPECT_EQ(trace->devices[1].events[0].time_us, 15) << "one clock for all devices";
-    ASSERT_EQ(trace->notes.size(), 2U);
+    ASSERT_EQ(trace->notes.size(), 3U);
     EXPECT_THAT(trace->notes[0], HasSubstr("pinned host memory"));
     EXPECT_EQ(trace->notes[1],
               "Device 0: the recorded program ran out of memory once, at entry 13: it asked for "
@@ -132,7 +136,7 @@ TEST(SnapshotReader, OldSnapshotsHaveNoBlockAddresses) {
   for (std::size_t i = 0; i < 4; ++i) old["segments"].at(0)["blocks"].at(i).erase("address");
   const Trace trace = read(old);
   EXPECT_THAT(start_bytes(trace.devices[0]), ElementsAre(4000, 8000));
-  EXPECT_THAT(trace.notes, IsEmpty());
+  EXPECT_THAT(trace.notes, ElementsAre(kStartNote));
 }
 
 TEST(SnapshotReader, OldSnapshotsHaveNoRequestedSizes) {
@@ -146,7 +150,7 @@ TEST(SnapshotReader, OldSnapshotsHaveNoTimes) {
   for (std::size_t i = 0; i < 6; ++i) old["device_traces"].at(0).at(i).erase("time_us");
   const Trace trace = read(old);
   for (const TraceEvent& event : trace.devices[0].events) EXPECT_EQ(event.time_us, 0);
-  ASSERT_EQ(trace.notes.size(), 1U);
+  ASSERT_EQ(trace.notes.size(), 2U);
   EXPECT_THAT(trace.notes[0], HasSubstr("no times"));
 }
 
@@ -176,7 +180,7 @@ TEST(SnapshotReader, WithoutSegmentsOnlyEventsAreKnown) {
   EXPECT_THAT(start_bytes(trace.devices[0]), ElementsAre(8000));
   EXPECT_EQ(trace.devices[0].recorded_peak_reserved, std::nullopt);
   EXPECT_TRUE(trace.devices[0].recorded_reserved.empty());
-  ASSERT_EQ(trace.notes.size(), 1U);
+  ASSERT_EQ(trace.notes.size(), 2U);
   EXPECT_THAT(trace.notes[0], HasSubstr("has no segments"));
 }
 
@@ -188,8 +192,8 @@ TEST(SnapshotReader, EventsWinOverAFinalStateThatContradictsThem) {
   const Trace trace = read(wrong);
   EXPECT_THAT(start_bytes(trace.devices[0]), ElementsAre(4000, 8000));
   EXPECT_EQ(trace.devices[0].events.size(), 4U);
-  ASSERT_EQ(trace.notes.size(), 1U);
-  EXPECT_THAT(trace.notes[0], HasSubstr("1 blocks are live in the final state"));
+  ASSERT_EQ(trace.notes.size(), 2U);
+  EXPECT_THAT(trace.notes[1], HasSubstr("1 block is live in the final state"));
 }
 
 TEST(SnapshotReader, DevicesAreApart) {
@@ -229,8 +233,8 @@ TEST(SnapshotReader, ReservedMemoryThatDoesNotAddUpIsALowerBound) {
   entries.push_back(entry("segment_alloc", 0x1000, 20 << 20, 140));
   const Trace trace = read(value);
   EXPECT_EQ(trace.devices[0].recorded_peak_reserved, 20_MiB);
-  ASSERT_EQ(trace.notes.size(), 1U);
-  EXPECT_THAT(trace.notes[0], HasSubstr("lower bound"));
+  ASSERT_EQ(trace.notes.size(), 2U);
+  EXPECT_THAT(trace.notes[1], HasSubstr("lower bound"));
 }
 
 TEST(SnapshotReader, UnknownActionsAreIgnoredAndNamed) {
@@ -241,8 +245,9 @@ TEST(SnapshotReader, UnknownActionsAreIgnoredAndNamed) {
   entries.push_back(Py::Dict{{"action", "teleport"}});
   const Trace trace = read(value);
   EXPECT_EQ(trace.devices[0].events.size(), 4U);
-  EXPECT_THAT(trace.notes,
-              ElementsAre("2 entries have the unknown action 'teleport'; they are ignored."));
+  EXPECT_THAT(
+      trace.notes,
+      ElementsAre("2 entries have the unknown action 'teleport' and are ignored.", kStartNote));
 }
 
 TEST(SnapshotReader, SeveralFailuresAreOneNote) {

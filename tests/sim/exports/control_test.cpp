@@ -15,6 +15,10 @@ TEST_F(ExportsControlTest, NullsAreBadArgumentsAndNoCrash) {
   EXPECT_EQ(ferry_sim_reset(nullptr), 0) << "null stands for the defaults";
 }
 
+TEST_F(ExportsControlTest, NothingIsWrongWithSettingsThatWereUnderstood) {
+  EXPECT_STREQ(ferry_sim_settings_error(), "");
+}
+
 TEST_F(ExportsControlTest, MemoryInUseCountsWhatIsBehindAddresses) {
   EXPECT_EQ(ferry_sim_memory_in_use(0), 0U);
   allocate(5 * kMiB);
