@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/device.hpp"
 
+#include <iterator>
+
 #include "driver/cuda_status.hpp"
 #include "driver/cuda_table.hpp"
 
@@ -145,6 +147,29 @@ Result<void*> Device::host_alloc(Bytes size) {
 Status Device::host_free(void* pointer) {
   counters_.count(DriverCall::host_alloc);
   return call("cuMemFreeHost", driver_.table().cuMemFreeHost, pointer);
+}
+
+// --- Copies ---
+
+Result<MemoryRange> Device::describe(std::uint64_t address) {
+  unsigned type = 0;
+  CUdeviceptr start = 0;
+  std::size_t size = 0;
+  CUpointer_attribute attributes[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                      CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
+                                      CU_POINTER_ATTRIBUTE_RANGE_SIZE};
+  void* values[] = {&type, &start, &size};
+  FERRY_TRY(call("cuPointerGetAttributes", driver_.table().cuPointerGetAttributes,
+                 static_cast<unsigned>(std::size(attributes)), attributes, values,
+                 CUdeviceptr{address}));
+  if (type == CU_MEMORYTYPE_DEVICE) return MemoryRange{MemoryKind::device, start + size};
+  if (type == CU_MEMORYTYPE_HOST) return MemoryRange{MemoryKind::pinned, start + size};
+  return MemoryRange{MemoryKind::pageable, 0};
+}
+
+Status Device::copy(std::uint64_t destination, std::uint64_t source, Bytes size, StreamRef stream) {
+  return call("cuMemcpyAsync", driver_.table().cuMemcpyAsync, CUdeviceptr{destination},
+              CUdeviceptr{source}, size.count, native(stream));
 }
 
 // --- Order ---

@@ -28,6 +28,17 @@ struct MemoryInfo {
   Bytes total;
 };
 
+// What the driver knows of an address.
+enum class MemoryKind : std::uint8_t {
+  device,    // device memory, of whatever device
+  pinned,    // host memory that the driver has allocated or registered
+  pageable,  // host memory that it does not know
+};
+struct MemoryRange {
+  MemoryKind kind = MemoryKind::pageable;
+  std::uint64_t end = 0;  // of the allocation or registration; of pageable memory nothing is known
+};
+
 class Device {
  public:
   // Retains the primary context. Requires: `driver` outlives the device.
@@ -62,6 +73,13 @@ class Device {
   // --- Pinned host memory ---
   [[nodiscard]] Result<void*> host_alloc(Bytes size);
   [[nodiscard]] Status host_free(void* pointer);
+
+  // --- Copies ---
+  [[nodiscard]] Result<MemoryRange> describe(std::uint64_t address);
+  // Queues a copy between any two addresses, device or host. Requires: neither side crosses the end
+  // of a host registration; the bytes stay valid until it has run.
+  [[nodiscard]] Status copy(std::uint64_t destination, std::uint64_t source, Bytes size,
+                            StreamRef stream);
 
   // --- Order ---
   [[nodiscard]] Result<StreamRef>

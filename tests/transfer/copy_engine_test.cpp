@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transfer/copy_engine.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <thread>
+
+#include "transfer/copy_engine_fixture.hpp"
+
+namespace ferry {
+namespace {
+
+class CopyEngineTest : public testing_support::CopyTest {};
+
+TEST_P(CopyEngineTest, PinnedMemoryGoesThereAndBack) {
+  unsigned char* const from = pinned();
+  unsigned char* const to = pinned();
+  for (std::uint64_t i = 0; i < kBytes; ++i) from[i] = static_cast<unsigned char>(i * 7);
+  const Ticket up = copy({{device_, address_of(from), Bytes{kBytes}}});
+  const Ticket* const after[] = {&up};
+  const Ticket down = copy({{address_of(to), device_, Bytes{kBytes}}}, {{}, after});
+  ASSERT_TRUE(down.wait());
+  EXPECT_EQ(std::memcmp(from, to, kBytes), 0);
+  EXPECT_TRUE(up.is_complete().value());
+  const CopyEngineStats stats = engine_->stats();
+  EXPECT_EQ(stats.copies, 2U);
+  EXPECT_EQ(stats.staged_bytes, 0_B);
+}
+
+TEST_P(CopyEngineTest, PageableMemoryMayBeReusedWhenSubmitReturns) {
+  std::vector<unsigned char> source(kBytes, 3);
+  const Ticket up = copy({{device_, address_of(source.data()), Bytes{kBytes}}});
+  std::fill(source.begin(), source.end(), static_cast<unsigned char>(9));
+  EXPECT_EQ(fetch(up), std::vector<unsigned char>(kBytes, 3));
+  EXPECT_EQ(engine_->stats().staged_bytes, Bytes{2 * kBytes});
+}
+
+TEST_P(CopyEngineTest, CopiesComeAfterTheStreamsTheyAreToldTo) {
+  const StreamRef compute = sim_.stream();
+  ASSERT_TRUE(sim_.test_side().fill_words(DeviceAddress{device_}, Bytes{4}, kBytes / 4, 0x05050505,
+                                          compute));
+  unsigned char* const to = pinned();
+  const StreamRef streams[] = {compute};
+  ASSERT_TRUE(copy({{address_of(to), device_, Bytes{kBytes}}}, {streams, {}}).wait());
+  EXPECT_EQ(to[0], 5);
+  EXPECT_EQ(to[kBytes - 1], 5);
+}
+
+TEST_P(CopyEngineTest, APageableDestinationComesAfterThemToo) {
+  const StreamRef compute = sim_.stream();
+  ASSERT_TRUE(sim_.test_side().fill_words(DeviceAddress{device_}, Bytes{4}, kBytes / 4, 0x06060606,
+                                          compute));
+  std::vector<unsigned char> to(kBytes);
+  const StreamRef streams[] = {compute};
+  copy({{address_of(to.data()), device_, Bytes{kBytes}}}, {streams, {}});
+  EXPECT_EQ(to, std::vector<unsigned char>(kBytes, 6)) << "it is there when submit returns";
+}
+
+TEST_P(CopyEngineTest, AStreamCanWaitForATicket) {
+  unsigned char* const from = pinned();
+  std::memset(from, 7, kBytes);
+  const StreamRef compute = sim_.stream();
+  const Ticket up = copy({{device_, address_of(from), Bytes{kBytes}}});
+  ASSERT_TRUE(up.wait_on(compute));
+  sim_.write(DeviceAddress{device_}, 0x01010101, compute);
+  EXPECT_EQ(sim_.word_at(DeviceAddress{device_}, compute), 0x01010101U);
+}
+
+TEST_P(CopyEngineTest, ABlockFreedWhileItsCopyRunsIsNotHandedOut) {
+  unsigned char* const from = pinned();
+  std::memset(from, 8, kBytes);
+  const Ticket up = copy({{device_, address_of(from), Bytes{kBytes}}});
+  ASSERT_TRUE(pinned_->free(from));
+  std::memset(pinned(), 1, kBytes);  // the next user of pinned memory, whatever block it got
+  EXPECT_EQ(fetch(up), std::vector<unsigned char>(kBytes, 8));
+}
+
+TEST_P(CopyEngineTest, ABatchIsMergedAndSplit) {
+  unsigned char* const from = pinned();
+  for (std::uint64_t i = 0; i < kBytes; ++i) from[i] = static_cast<unsigned char>(i / 256);
+  std::vector<CopyRequest> requests;
+  for (std::uint64_t i = 0; i < kBytes / 256; ++i)
+    requests.push_back({device_ + i * 256, address_of(from) + i * 256, 256_B});
+  std::mt19937 random(1);
+  std::shuffle(requests.begin(), requests.end(), random);
+  const Ticket up = copy(requests);
+  EXPECT_EQ(engine_->stats().copies, 1U);
+  EXPECT_EQ(engine_->stats().merged, requests.size() - 1);
+  const std::vector<unsigned char> there = fetch(up);
+  EXPECT_EQ(std::memcmp(there.data(), from, kBytes), 0);
+}
+
+TEST_P(CopyEngineTest, OneBatchMayGoBothWays) {
+  unsigned char* const from = pinned();
+  unsigned char* const to = pinned();
+  std::memset(from, 4, kBytes);
+  ASSERT_TRUE(copy({{device_, address_of(from), Bytes{kBytes}}}).wait());
+  ASSERT_TRUE(copy({{device_, address_of(from), Bytes{kBytes / 2}},
+                    {address_of(to), device_ + kBytes / 2, Bytes{kBytes / 2}}})
+                  .wait());
+  EXPECT_EQ(to[0], 4);
+}
+
+TEST_P(CopyEngineTest, NothingToCopyIsComplete) {
+  const Ticket ticket = copy({});
+  EXPECT_TRUE(ticket.is_complete().value());
+  EXPECT_TRUE(ticket.wait());
+}
+
+TEST_P(CopyEngineTest, AFailureLeavesNothingRunning) {
+  unsigned char* const from = pinned();
+  const std::vector<CopyRequest> requests = {{device_, address_of(from), Bytes{kBytes / 2}},
+                                             {device_ + kBytes / 2, address_of(from), 512_B}};
+  for (const char* function : {"cuMemcpyAsync", "cuEventRecord", "cuPointerGetAttributes"}) {
+    sim_.fail_nth(function, 2, testing_support::kCudaUnknown);
+    EXPECT_FALSE(engine_->submit(requests, {}).ok()) << function;
+    std::memset(from, 1, kBytes);  // nobody reads it any more
+  }
+  EXPECT_TRUE(copy(requests).wait());
+}
+
+TEST_P(CopyEngineTest, ManyThreadsManyCopies) {
+  std::vector<std::thread> threads;
+  for (std::uint64_t number = 0; number < 4; ++number) {
+    threads.emplace_back([&, number] {
+      const std::uint64_t part = kBytes / 4;
+      const std::uint64_t there = device_ + number * part;
+      std::vector<unsigned char> own(part);
+      for (unsigned round = 0; round < 10; ++round) {
+        unsigned char* const from = pinned(part);
+        std::memset(from, static_cast<int>(number * 10 + round), part);
+        const Ticket up = copy({{there, address_of(from), Bytes{part}}});
+        EXPECT_TRUE(pinned_->free(from));
+        const Ticket* const after[] = {&up};
+        ASSERT_TRUE(copy({{address_of(own.data()), there, Bytes{part}}}, {{}, after}).wait());
+        ASSERT_EQ(
+            own, std::vector<unsigned char>(part, static_cast<unsigned char>(number * 10 + round)));
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+INSTANTIATE_TEST_SUITE_P(Schedules, CopyEngineTest, testing::ValuesIn(testing_support::kSchedules),
+                         testing_support::schedule_name);
+
+}  // namespace
+}  // namespace ferry
