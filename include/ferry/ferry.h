@@ -183,6 +183,127 @@ FERRY_API ferry_status ferry_device_pool_stats(ferry_device_pool* pool,
  *   - errors: INTERNAL, with the broken invariant in ferry_last_error() */
 FERRY_API ferry_status ferry_device_pool_audit(ferry_device_pool* pool);
 
+/* --- Copies --------------------------------------------------------------------------------------
+ */
+
+typedef struct ferry_pinned_pool ferry_pinned_pool; /* page-locked host memory, kept for reuse */
+typedef struct ferry_copy_engine ferry_copy_engine; /* the copies of one device */
+typedef struct ferry_ticket ferry_ticket;           /* copies that were submitted together */
+
+/* One copy between device memory and host memory, or within device memory. The two sides must not
+ * overlap. */
+typedef struct ferry_copy_request {
+  void* destination;
+  const void* source;
+  size_t bytes;
+} ferry_copy_request;
+
+/* Makes a pool of page-locked host memory, pinned by way of device `device`.
+ *   - requires: ferry_init
+ *   - stream order: none
+ *   - blocks host: while the device's primary context is made
+ *   - errors: NO_DEVICE, NOT_SUPPORTED, OUT_OF_MEMORY */
+FERRY_API ferry_status ferry_pinned_pool_create(int device, ferry_pinned_pool** pool);
+
+/* Destroys a pool and unpins all of its memory; blocks still live become invalid.
+ *   - requires: no other thread uses the pool; its copy engines are destroyed
+ *   - stream order: after all work of the device
+ *   - blocks host: until the device is idle
+ *   - errors: none */
+FERRY_API ferry_status ferry_pinned_pool_destroy(ferry_pinned_pool* pool);
+
+/* Allocates `bytes` of pinned memory, aligned to 4 KiB. 0 bytes give a NULL pointer. Freed blocks
+ * serve again once all work that uses them has finished, so the host may write at once.
+ *   - requires: a live pool
+ *   - stream order: none: usable by the host and by every stream
+ *   - blocks host: when memory must be pinned
+ *   - errors: OUT_OF_MEMORY */
+FERRY_API ferry_status ferry_pinned_allocate(ferry_pinned_pool* pool, size_t bytes, void** pointer);
+
+/* Frees a block. NULL is ignored. Copies of ferry_copy_batch need not be waited for first; other
+ * work must be named by ferry_pinned_record_use.
+ *   - requires: a pointer from ferry_pinned_allocate on this pool
+ *   - stream order: after the work that is known to use the block
+ *   - blocks host: never
+ *   - errors: NOT_OWNED, ALREADY_FREED */
+FERRY_API ferry_status ferry_pinned_free(ferry_pinned_pool* pool, void* pointer);
+
+/* Tells the pool that work queued so far on `stream` uses the block that contains `pointer`.
+ *   - requires: a live block; a living stream of the device's primary context
+ *   - stream order: the block is not given out again before that work has finished
+ *   - blocks host: never
+ *   - errors: NOT_OWNED; those of the driver: the use is not known to the pool then */
+FERRY_API ferry_status ferry_pinned_record_use(ferry_pinned_pool* pool, const void* pointer,
+                                               void* stream);
+
+/* Unpins free blocks until at most `keep_bytes` are held; not those that queued work still uses.
+ *   - requires: a live pool; `returned_bytes` may be NULL
+ *   - stream order: none
+ *   - blocks host: while memory is unpinned
+ *   - errors: those of the driver */
+FERRY_API ferry_status ferry_pinned_pool_trim(ferry_pinned_pool* pool, uint64_t keep_bytes,
+                                              uint64_t* returned_bytes);
+
+/* Makes an engine for copies of the pool's device.
+ *   - requires: a live pool, which outlives the engine
+ *   - stream order: none
+ *   - blocks host: never waits for the device
+ *   - errors: OUT_OF_MEMORY, those of the driver */
+FERRY_API ferry_status ferry_copy_engine_create(ferry_pinned_pool* pool,
+                                                ferry_copy_engine** engine);
+
+/* Destroys an engine.
+ *   - requires: no other thread uses it; its tickets are destroyed
+ *   - stream order: after all of its copies
+ *   - blocks host: until they have run
+ *   - errors: none */
+FERRY_API ferry_status ferry_copy_engine_destroy(ferry_copy_engine* engine);
+
+/* Submits `count` copies, which are unordered among themselves: neighbours become one copy, and
+ * none crosses the border of a host registration. Pageable memory goes through pinned buffers.
+ *   - requires: no two requests write the same bytes, nor does one write what another reads;
+ * pageable sources hold their bytes already; all memory stays valid until the ticket is complete,
+ * pageable sources only until the call returns
+ *   - stream order: after the work queued so far on `streams` and after the copies of `tickets`
+ *   - blocks host: where a side is pageable: until such sources are read and such destinations
+ *                  written
+ *   - errors: INVALID_ARGUMENT (two requests write the same bytes, both sides are host memory),
+ *             OUT_OF_MEMORY, those of the driver; some copies may have been made then, none is
+ * still running */
+FERRY_API ferry_status ferry_copy_batch(ferry_copy_engine* engine,
+                                        const ferry_copy_request* requests, size_t count,
+                                        void* const* streams, size_t stream_count,
+                                        const ferry_ticket* const* tickets, size_t ticket_count,
+                                        ferry_ticket** ticket);
+
+/* Whether all copies of a ticket have run: *complete is 0 or 1.
+ *   - requires: a live ticket
+ *   - stream order: none
+ *   - blocks host: never
+ *   - errors: those of the driver */
+FERRY_API ferry_status ferry_ticket_is_complete(const ferry_ticket* ticket, int* complete);
+
+/* Waits for all copies of a ticket.
+ *   - requires: a live ticket
+ *   - stream order: none
+ *   - blocks host: until they have run
+ *   - errors: those of the driver */
+FERRY_API ferry_status ferry_ticket_wait(const ferry_ticket* ticket);
+
+/* Lets work queued on `stream` from now on come after the copies of a ticket.
+ *   - requires: a live ticket; a living stream
+ *   - stream order: later work of `stream` waits
+ *   - blocks host: never
+ *   - errors: those of the driver */
+FERRY_API ferry_status ferry_ticket_wait_on(const ferry_ticket* ticket, void* stream);
+
+/* Forgets a ticket; its copies go on. NULL is ignored.
+ *   - requires: no other thread uses the ticket
+ *   - stream order: none
+ *   - blocks host: never
+ *   - errors: none */
+FERRY_API ferry_status ferry_ticket_destroy(ferry_ticket* ticket);
+
 /* What went wrong last on this thread; "" when nothing did. Valid until this thread's next call. */
 FERRY_API const char* ferry_last_error(void);
 

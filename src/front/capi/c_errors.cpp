@@ -51,6 +51,14 @@ ferry_status fail(const Status& status, const char* function) {
   return fail(to_c(status.code()), std::string(function) + ": " + status.describe());
 }
 
+ferry_status answer(const Status& status, const char* function) {
+  return status ? FERRY_OK : fail(status, function);
+}
+
+ferry_status null_argument(const char* function, const char* argument) {
+  return fail(FERRY_ERROR_INVALID_ARGUMENT, std::string(function) + ": " + argument + " is NULL");
+}
+
 }  // namespace ferry::capi
 
 const char* ferry_last_error(void) {

@@ -24,6 +24,11 @@ ferry_status fail(ferry_status code, std::string_view message);
 [[nodiscard]] ferry_status to_c(Code code);
 ferry_status fail(const Status& status, const char* function);
 
+// FERRY_OK, or the failure's code with its sentence kept.
+ferry_status answer(const Status& status, const char* function);
+// "ferry_x: y is NULL"
+ferry_status null_argument(const char* function, const char* argument);
+
 // The answer of every function in a child of fork().
 ferry_status fail_after_fork(const char* function);
 

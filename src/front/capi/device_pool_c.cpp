@@ -17,21 +17,14 @@ namespace {
 
 using ferry::Bytes;
 using ferry::DeviceAddress;
-using ferry::Status;
 using ferry::StreamRef;
+using ferry::capi::answer;
 using ferry::capi::fail;
 using ferry::capi::guarded;
+using ferry::capi::null_argument;
 
 DeviceAddress address_of(void* pointer) {
   return DeviceAddress{reinterpret_cast<std::uintptr_t>(pointer)};
-}
-
-ferry_status null_argument(const char* function, const char* argument) {
-  return fail(FERRY_ERROR_INVALID_ARGUMENT, std::string(function) + ": " + argument + " is NULL");
-}
-
-ferry_status answer(const Status& status, const char* function) {
-  return status ? FERRY_OK : fail(status, function);
 }
 
 ferry_device_pool_stats_t to_c(const ferry::DevicePoolStats& stats) {

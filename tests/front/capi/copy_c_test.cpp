@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <vector>
+
+#include "ferry/ferry.h"
+
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::size_t kBytes = 1 << 20;
+
+class CopyC : public testing::Test {
+ protected:
+  static void SetUpTestSuite() { ASSERT_EQ(ferry_init(nullptr), FERRY_OK) << ferry_last_error(); }
+  void SetUp() override {
+    ASSERT_EQ(ferry_device_pool_create(0, nullptr, &device_pool_), FERRY_OK);
+    ASSERT_EQ(ferry_device_allocate(device_pool_, kBytes, nullptr, &device_), FERRY_OK);
+    ASSERT_EQ(ferry_pinned_pool_create(0, &pinned_), FERRY_OK) << ferry_last_error();
+    ASSERT_EQ(ferry_copy_engine_create(pinned_, &engine_), FERRY_OK) << ferry_last_error();
+  }
+  void TearDown() override {
+    EXPECT_EQ(ferry_copy_engine_destroy(engine_), FERRY_OK);
+    EXPECT_EQ(ferry_pinned_pool_destroy(pinned_), FERRY_OK);
+    EXPECT_EQ(ferry_device_pool_destroy(device_pool_), FERRY_OK);
+  }
+  unsigned char* pinned() {
+    void* pointer = nullptr;
+    EXPECT_EQ(ferry_pinned_allocate(pinned_, kBytes, &pointer), FERRY_OK) << ferry_last_error();
+    return static_cast<unsigned char*>(pointer);
+  }
+  ferry_ticket* copy(void* destination, const void* source,
+                     std::vector<const ferry_ticket*> after = {}) {
+    const ferry_copy_request request{destination, source, kBytes};
+    ferry_ticket* ticket = nullptr;
+    EXPECT_EQ(
+        ferry_copy_batch(engine_, &request, 1, nullptr, 0, after.data(), after.size(), &ticket),
+        FERRY_OK)
+        << ferry_last_error();
+    return ticket;
+  }
+
+  ferry_device_pool* device_pool_ = nullptr;
+  ferry_pinned_pool* pinned_ = nullptr;
+  ferry_copy_engine* engine_ = nullptr;
+  void* device_ = nullptr;
+};
+
+TEST_F(CopyC, ThereAndBack) {
+  unsigned char* const from = pinned();
+  std::memset(from, 5, kBytes);
+  ferry_ticket* const up = copy(device_, from);
+  EXPECT_EQ(ferry_pinned_free(pinned_, from), FERRY_OK);
+  std::vector<unsigned char> back(kBytes);
+  ferry_ticket* const down = copy(back.data(), device_, {up});
+  EXPECT_EQ(ferry_ticket_wait(down), FERRY_OK);
+  EXPECT_EQ(back, std::vector<unsigned char>(kBytes, 5));
+  int complete = -1;
+  EXPECT_EQ(ferry_ticket_is_complete(up, &complete), FERRY_OK);
+  EXPECT_EQ(complete, 1);
+  EXPECT_EQ(ferry_ticket_wait_on(up, nullptr), FERRY_OK);
+  EXPECT_EQ(ferry_ticket_destroy(up), FERRY_OK);
+  EXPECT_EQ(ferry_ticket_destroy(down), FERRY_OK);
+}
+
+TEST_F(CopyC, PinnedMemoryIsKeptAndTrimmed) {
+  unsigned char* const block = pinned();
+  EXPECT_EQ(ferry_pinned_record_use(pinned_, block + 10, nullptr), FERRY_OK);
+  EXPECT_EQ(ferry_pinned_free(pinned_, block), FERRY_OK);
+  EXPECT_EQ(ferry_pinned_free(pinned_, block), FERRY_ERROR_ALREADY_FREED);
+  EXPECT_EQ(ferry_pinned_free(pinned_, this), FERRY_ERROR_NOT_OWNED);
+  std::uint64_t returned = 0;
+  EXPECT_EQ(ferry_pinned_pool_trim(pinned_, 0, &returned), FERRY_OK);
+  EXPECT_EQ(returned, kBytes);
+  EXPECT_EQ(ferry_pinned_pool_trim(pinned_, 0, nullptr), FERRY_OK);
+}
+
+TEST_F(CopyC, MisuseIsRefusedInWords) {
+  ferry_ticket* ticket = nullptr;
+  const ferry_copy_request overlapping[] = {{device_, pinned(), 64}, {device_, pinned(), 32}};
+  EXPECT_EQ(ferry_copy_batch(engine_, overlapping, 2, nullptr, 0, nullptr, 0, &ticket),
+            FERRY_ERROR_INVALID_ARGUMENT);
+  EXPECT_THAT(ferry_last_error(), HasSubstr("write the same bytes"));
+  EXPECT_EQ(ticket, nullptr);
+  EXPECT_EQ(ferry_copy_batch(engine_, nullptr, 1, nullptr, 0, nullptr, 0, &ticket),
+            FERRY_ERROR_INVALID_ARGUMENT);
+  EXPECT_THAT(ferry_last_error(), HasSubstr("requests is NULL"));
+  EXPECT_EQ(ferry_copy_batch(engine_, overlapping, 1, nullptr, 1, nullptr, 0, &ticket),
+            FERRY_ERROR_INVALID_ARGUMENT);
+  const ferry_ticket* const none[] = {nullptr};
+  EXPECT_EQ(ferry_copy_batch(engine_, overlapping, 1, nullptr, 0, none, 1, &ticket),
+            FERRY_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(ferry_copy_batch(nullptr, overlapping, 1, nullptr, 0, nullptr, 0, &ticket),
+            FERRY_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(ferry_copy_batch(engine_, overlapping, 1, nullptr, 0, nullptr, 0, nullptr),
+            FERRY_ERROR_INVALID_ARGUMENT);
+}
+
+TEST_F(CopyC, NullHandlesAreRefused) {
+  int complete = 0;
+  void* pointer = nullptr;
+  ferry_pinned_pool* pool = nullptr;
+  ferry_copy_engine* engine = nullptr;
+  EXPECT_EQ(ferry_ticket_wait(nullptr), FERRY_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(ferry_ticket_wait_on(nullptr, nullptr), FERRY_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(ferry_ticket_is_complete(nullptr, &complete), FERRY_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(ferry_ticket_destroy(nullptr), FERRY_OK);
+  EXPECT_EQ(ferry_pinned_allocate(nullptr, 1, &pointer), FERRY_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(ferry_pinned_allocate(pinned_, 1, nullptr), FERRY_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(ferry_pinned_free(nullptr, nullptr), FERRY_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(ferry_pinned_record_use(nullptr, nullptr, nullptr), FERRY_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(ferry_pinned_pool_trim(nullptr, 0, nullptr), FERRY_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(ferry_pinned_pool_create(0, nullptr), FERRY_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(ferry_pinned_pool_create(77, &pool), FERRY_ERROR_NO_DEVICE);
+  EXPECT_EQ(ferry_pinned_pool_destroy(nullptr), FERRY_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(ferry_copy_engine_create(nullptr, &engine), FERRY_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(ferry_copy_engine_create(pinned_, nullptr), FERRY_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(ferry_copy_engine_destroy(nullptr), FERRY_ERROR_INVALID_ARGUMENT);
+}
+
+}  // namespace
