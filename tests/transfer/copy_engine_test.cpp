@@ -120,6 +120,15 @@ TEST_P(CopyEngineTest, AFailureLeavesNothingRunning) {
   EXPECT_TRUE(copy(requests).wait());
 }
 
+TEST_P(CopyEngineTest, GoesOnlyWhenItsCopiesHaveRun) {
+  unsigned char* const from = pinned();
+  std::memset(from, 8, kBytes);
+  { const Ticket forgotten = copy({{device_, address_of(from), Bytes{kBytes}}}); }
+  engine_.reset();
+  std::memset(from, 1, kBytes);
+  EXPECT_EQ(sim_.word_at(DeviceAddress{device_}, sim_.stream()), 0x08080808U);
+}
+
 TEST_P(CopyEngineTest, ManyThreadsManyCopies) {
   std::vector<std::thread> threads;
   for (std::uint64_t number = 0; number < 4; ++number) {
