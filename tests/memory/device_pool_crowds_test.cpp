@@ -22,7 +22,7 @@ const StreamRef kPerThread{reinterpret_cast<void*>(2)};
 
 TEST_P(DevicePoolCrowds, ManyStreamsAtOnceNeedNeitherWaitsNorAddresses) {
   std::vector<StreamRef> streams;
-  for (int i = 0; i < 600; ++i) streams.push_back(sim_.stream());
+  for (int i = 0; i < 250; ++i) streams.push_back(sim_.stream());
   const auto round = [&] {
     std::vector<DeviceAddress> blocks;
     for (const StreamRef stream : streams) blocks.push_back(allocate(64_KiB, stream));
@@ -37,7 +37,7 @@ TEST_P(DevicePoolCrowds, ManyStreamsAtOnceNeedNeitherWaitsNorAddresses) {
 }
 
 TEST_P(DevicePoolCrowds, ShortLivedStreamsLeaveNothingBehind) {
-  for (int i = 0; i < 3000; ++i) {
+  for (int i = 0; i < 500; ++i) {
     const StreamRef brief = sim_.stream();
     const DeviceAddress small = allocate(512_B, brief);
     const DeviceAddress large = allocate(3_MiB, brief);
