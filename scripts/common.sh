@@ -43,10 +43,22 @@ trap 'exit 143' TERM
 
 # Takes a command's output to a log and shows how far it is: the "[12/140]" of ninja, the per cent of
 # apt. Lines that start with "-- ferry:" are news for people. A terminal gets one line that is written
-# over, a file a line at each quarter.
+# over, a file a line for each twentieth, and one when nothing was said for half a minute.
 show_progress() {
-  local title=$1 log=$2 line share shown=0
-  while IFS= read -r line; do
+  local title=$1 log=$2 line part="" share=0 shown=0 said=$SECONDS status
+  while true; do
+    status=0
+    IFS= read -r -t 1 line || status=$?
+    if ((status > 128)); then  # nothing new, or the beginning of a line
+      part+=$line
+      if [[ ! -t 1 ]] && ((SECONDS - said >= ${FERRY_PROGRESS_SECONDS:-30})); then
+        say "  $title: still at $share % after $((SECONDS - began)) s"
+        said=$SECONDS
+      fi
+      continue
+    fi
+    line=$part$line part=""
+    [[ $status -eq 0 || -n $line ]] || break
     printf '%s\n' "$line" >>"$log"
     if [[ $line =~ ^\[([0-9]+)/([0-9]+)\] ]]; then
       share=$((100 * BASH_REMATCH[1] / BASH_REMATCH[2]))
@@ -61,8 +73,9 @@ show_progress() {
     fi
     if [[ -t 1 ]]; then
       printf '\r  %s: %d %%  ' "$title" "$share"
-    elif ((share / 25 > shown / 25)); then
+    elif ((share / 5 > shown / 5 || SECONDS - said >= ${FERRY_PROGRESS_SECONDS:-30})); then
       say "  $title: $share %"
+      said=$SECONDS
     fi
     shown=$share
   done

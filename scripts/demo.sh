@@ -8,9 +8,9 @@ usage() {
   cat <<'TEXT'
 usage: scripts/demo.sh
 
-Installs the system packages that are missing, builds Ferry (build/release), replays the recorded
-training runs of examples/traces through its device pool, prints a table and writes a page with a
-picture to build/demo.html. Needs no GPU: the driver stand-in serves as the device.
+Installs the system packages that are missing, builds Ferry (build/release), replays the training
+runs of examples/traces, which were recorded on a CPU, through its device pool, prints a table and
+writes a page with a picture to build/demo.html. Needs no GPU: the driver stand-in serves as the device.
 TEXT
 }
 

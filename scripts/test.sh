@@ -25,6 +25,7 @@ done
 [[ ${#presets[@]} -eq 0 ]] && presets=(dev)
 
 scripts/setup.sh
+skipped=()
 for preset in "${presets[@]}"; do
   configure "$preset"
   build "$preset"
@@ -32,5 +33,11 @@ for preset in "${presets[@]}"; do
   current_log=$logs/test-$preset.log
   say "$current_step ..."
   ctest --preset "$preset" </dev/null 2>&1 | tee "$current_log"
+  while read -r name; do
+    skipped+=("$name ($preset)")
+  done < <(sed -n 's/^.*Test *#[0-9]*: \([^ ]*\) .*\*\*\*Skipped.*$/\1/p' "$current_log")
 done
 say "" "All tests passed (${presets[*]}) in $SECONDS s. Logs: build/logs"
+if [[ ${#skipped[@]} -gt 0 ]]; then
+  say "Skipped, as what they need is not here: ${skipped[*]}. CONTRIBUTING.md says what that is."
+fi

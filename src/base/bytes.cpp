@@ -19,7 +19,8 @@ struct Unit {
   unsigned shift;
   [[nodiscard]] constexpr std::uint64_t bytes() const { return std::uint64_t{1} << shift; }
 };
-constexpr std::array<Unit, 4> kUnits{{{'K', 10}, {'M', 20}, {'G', 30}, {'T', 40}}};
+constexpr std::array<Unit, 6> kUnits{
+    {{'K', 10}, {'M', 20}, {'G', 30}, {'T', 40}, {'P', 50}, {'E', 60}}};
 
 // "" and "B" are bytes; "K", "KB" and "KiB" are all 1024 bytes.
 std::optional<unsigned> unit_shift(std::string_view suffix) {

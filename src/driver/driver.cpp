@@ -184,7 +184,7 @@ std::string Driver::initialise(const DriverChoice& choice) {
   if (std::string trouble = stand_in_trouble(); !trouble.empty()) return trouble;
   if (const CUresult result = table_->cuInit(0); result != CUDA_SUCCESS) {
     const std::string remedy = is_stand_in_
-                                   ? "Check its settings in FERRY_SIM."
+                                   ? "Check its settings in FERRY_SIM, and CUDA_VISIBLE_DEVICES."
                                    : fmt::format("Check it with nvidia-smi, {}.", kUseStandIn);
     return fmt::format("the CUDA driver {} (version {}) did not start (cuInit: {}). {}",
                        library_path_, format_cuda_version(version_),

@@ -46,8 +46,9 @@ TEST(Bytes, FormatIsExactWhereTheUnitDivides) {
   EXPECT_EQ(format_bytes(1536_B), "1.5 KiB");
   EXPECT_EQ(format_bytes(80_GiB), "80 GiB");
   EXPECT_EQ(format_bytes(1024_GiB), "1 TiB");
-  EXPECT_EQ(format_bytes(1024_GiB * 5000), "5000 TiB");
-  EXPECT_EQ(format_bytes(Bytes{kMax}), "16777216.0 TiB");
+  EXPECT_EQ(format_bytes(1024_GiB * 1000), "1000 TiB");
+  EXPECT_EQ(format_bytes(1024_GiB * 5120), "5 PiB");
+  EXPECT_EQ(format_bytes(Bytes{kMax}), "16.0 EiB");
 }
 
 TEST(Bytes, FormatNeverShows1024OfAUnit) {

@@ -143,7 +143,7 @@ TEST(DriverDevices, FailuresAreTranslated) {
 TEST(DriverLoad, AStandInThatDoesNotStartNamesItsSettings) {
   StandIn::reset("").fail_nth("cuInit", 1, 1);
   EXPECT_THAT(error_of({.kind = Kind::sim, .path = {}}),
-              AllOf(HasSubstr("did not start"), HasSubstr("FERRY_SIM.")));
+              AllOf(HasSubstr("did not start"), HasSubstr("FERRY_SIM, and CUDA_VISIBLE_DEVICES.")));
 }
 
 }  // namespace

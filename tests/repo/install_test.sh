@@ -35,6 +35,12 @@ quietly "$compiler" -std=c99 -Wall -Wextra -Wpedantic -Werror "$source/tests/rep
   $(pkg-config --cflags --libs ferry) "-Wl,-rpath,$libdir" -o "$folder/by-pkg-config"
 "$folder/by-pkg-config"
 
+# As the README says it, for a prefix of one's own.
+recipe=$(sed -n 's/^    \(cc prog.c .*-rpath.*\)$/\1/p' "$source/README.md")
+[[ -n $recipe ]] || { echo "the README has no recipe with an rpath" >&2; exit 1; }
+cp "$source/tests/repo/consumer/main.c" "$folder/prog.c"
+(cd "$folder" && eval "${recipe/#cc/"$compiler"}" && env -u LD_LIBRARY_PATH ./prog)
+
 quietly cmake -G Ninja -S "$source/tests/repo/consumer" -B "$folder/by-cmake" "-DCMAKE_PREFIX_PATH=$prefix" \
   "-DCMAKE_C_COMPILER=$compiler"
 quietly cmake --build "$folder/by-cmake"

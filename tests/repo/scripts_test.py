@@ -116,6 +116,32 @@ class Scripts(unittest.TestCase):
         for part in ("CUDA headers from /somewhere", "Building (dev): 100 %", "All tests passed (dev)"):
             self.assertIn(part, result.stdout)
 
+    def test_says_which_tests_were_skipped(self):
+        (self.tools / "ctest").write_text(RECORDER + "echo ' 1/2 Test  #1: base_test .....   Passed   0.01 sec'\n"
+                                          "echo '2/2 Test #12: recorded_test ....***Skipped   0.01 sec'\n")
+        result = self.run_script("test.sh")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("Skipped, as what they need is not here: recorded_test (dev).", result.stdout)
+
+    def test_a_long_build_shows_that_it_goes_on(self):
+        (self.tools / "cmake").write_text(CMAKE.replace("exit 0", """
+[[ $1 == --build ]] || exit 0
+for step in {1..40}; do echo "[$step/40] step $step"; done
+sleep 2.5
+printf '[41/'
+sleep 1.5
+echo '41] the last'
+"""))
+        os.environ["FERRY_PROGRESS_SECONDS"] = "1"
+        self.addCleanup(os.environ.pop, "FERRY_PROGRESS_SECONDS")
+        result = self.run_script("test.sh")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for share in range(5, 100, 5):
+            self.assertIn(f"Building (dev): {share} %", result.stdout)
+        self.assertIn("Building (dev): still at 100 % after", result.stdout)
+        log = (self.root / "build/logs/build-dev.log").read_text().splitlines()
+        self.assertIn("[41/41] the last", log, "a line that came in pieces")
+
     def test_configures_again_only_when_needed(self):
         self.run_script("test.sh", "tsan")
         self.record.write_text("")

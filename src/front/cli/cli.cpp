@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "front/cli/cli.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
+#include <iostream>
 #include <new>
 
 #include "front/cli/doctor.hpp"
 #include "front/cli/replay_command.hpp"
 #include "front/cli/sim_command.hpp"
+#include "front/traces/messages.hpp"
 #include "front/version.hpp"
 
 namespace ferry::cli {
@@ -20,16 +27,17 @@ namespace {
 
 struct Command {
   std::string_view name;
-  void (*add)(CLI::App& app, int& exit_code);
+  void (*add)(CLI::App& app, const WordsAfterDashes& words, int& exit_code);
+  bool takes_words;  // after --
   // What `--json` prints for a line that could not be understood; null where there is no --json.
   std::string (*error_json)(const std::string& error);
 };
 
 // In the order of `ferry --help`.
 constexpr std::array kCommands{
-    Command{"doctor", add_doctor_command, doctor_error_json},
-    Command{"replay", add_replay_command, replay_error_json},
-    Command{"sim", add_sim_command, nullptr},
+    Command{"doctor", add_doctor_command, false, doctor_error_json},
+    Command{"replay", add_replay_command, true, replay_error_json},
+    Command{"sim", add_sim_command, true, nullptr},
 };
 
 constexpr const char* kDescription =
@@ -73,6 +81,45 @@ std::string help_of(const CLI::App& app) {
   return line + " --help";
 }
 
+// A command line for the parser. It takes words such as [a,b] for lists of words, so those after --
+// are kept from it, and others that begin so are given as the paths that they are.
+struct Line {
+  std::vector<std::string> words;  // without the program
+  WordsAfterDashes after;
+};
+
+Line cut(int argc, char** argv) {
+  Line line;
+  const std::string_view name = argc > 1 ? argv[1] : "";
+  const auto command = std::find_if(kCommands.begin(), kCommands.end(),
+                                    [&](const Command& known) { return known.name == name; });
+  int i = 1;
+  for (; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    if (word == "--" && command != kCommands.end() && command->takes_words) break;
+    line.words.push_back((word.starts_with('[') ? "./" : "") + std::string(word));
+  }
+  for (++i; i < argc; ++i) line.after.emplace_back(argv[i]);
+  return line;
+}
+
+// A stream that was closed would be the next file that is opened, and be written into. What stands
+// in its place takes nothing.
+void guard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(stream, F_GETFD) == -1) static_cast<void>(open("/dev/null", O_RDONLY));
+  }
+}
+
+// Output may be lost only when the last of it is written; nobody else looks then.
+int flushed(int exit_code) {
+  std::cout.flush();
+  const bool lost = std::fflush(stdout) != 0 || std::ferror(stdout) != 0 || !std::cout;
+  if (!lost || exit_code != kExitOk) return exit_code;
+  return fail(kExitFailure,
+              fmt::format("the standard output could not be written: {}.", std::strerror(errno)));
+}
+
 // The parser gives up at the first mistake, so a --json after it is looked for here.
 bool wants_json(int argc, char** argv) {
   for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i) {
@@ -93,17 +140,17 @@ int refuse(const CLI::App& app, const std::string& error, int argc, char** argv)
   return exit_code;
 }
 
-}  // namespace
-
-int run(int argc, char** argv) {
+int run_line(int argc, char** argv) {
   int exit_code = kExitOk;
+  Line line = cut(argc, argv);
   CLI::App app(kDescription, "ferry");
   app.set_version_flag("--version", std::string("ferry ") + version_text());
   app.require_subcommand(1);
-  for (const Command& command : kCommands) command.add(app, exit_code);
+  for (const Command& command : kCommands) command.add(app, line.after, exit_code);
   app.footer(kFooter);  // last: subcommands would inherit it
   try {
-    app.parse(argc, argv);
+    std::reverse(line.words.begin(), line.words.end());  // as the parser wants them
+    app.parse(line.words);
   } catch (const CLI::Success& success) {  // --help and --version
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
@@ -115,8 +162,15 @@ int run(int argc, char** argv) {
   return exit_code;
 }
 
+}  // namespace
+
+int run(int argc, char** argv) {
+  guard_streams();
+  return flushed(run_line(argc, argv));
+}
+
 int fail(int exit_code, std::string_view message) {
-  fmt::print(stderr, "ferry: {}\n", message);
+  fmt::print(stderr, "ferry: {}\n", replay::printable(message));
   return exit_code;
 }
 

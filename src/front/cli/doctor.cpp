@@ -4,12 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "ferry/sim.h"
 #include "front/cli/cli.hpp"
 #include "front/cli/doctor_checks.hpp"
+#include "front/traces/messages.hpp"
 #include "front/version.hpp"
 
 namespace ferry::cli {
@@ -107,18 +110,32 @@ DeviceReport examine(const Driver& driver, DeviceId id) {
   return report;
 }
 
+// What is written is read back, so a stand-in that is set to forget it is set to hold it.
+void hold_data(const Driver& driver) {
+  const auto reset = reinterpret_cast<ferry_sim_reset_fn>(driver.find_symbol(FERRY_SIM_RESET));
+  const char* const settings = std::getenv("FERRY_SIM");
+  if (reset == nullptr || settings == nullptr) return;
+  static_cast<void>(reset((std::string(settings) + ";data=real").c_str()));
+}
+
 Report examine_all(const DriverChoice& choice) {
   Report report;
   const Result<const Driver*, StartError> driver = start_driver(choice);
   if (driver) {
     report.driver = *driver;
+    hold_data(*report.driver);
     report.findings.push_back(describe_driver(*report.driver));
     report.findings.push_back(describe_functions(*report.driver));
     const Result<int> count = report.driver->device_count();
     for (int i = 0; count && i < *count; ++i) {
       report.devices.push_back(examine(*report.driver, DeviceId{i}));
     }
-    if (report.devices.empty()) {
+    if (!count) {
+      report.findings.push_back(
+          {.subject = "devices",
+           .detail = "they could not be counted: " + count.error().describe(),
+           .remedy = "Check the driver with nvidia-smi. " + std::string(kTryStandIn)});
+    } else if (report.devices.empty()) {
       report.findings.push_back(
           {.subject = "devices",
            .detail = "the driver has none",
@@ -132,7 +149,8 @@ Report examine_all(const DriverChoice& choice) {
 }
 
 void print(const Finding& finding) {
-  fmt::print("{:<8} {:<15} {}\n", finding.ok ? "ok" : "missing", finding.subject, finding.detail);
+  fmt::print("{:<8} {:<15} {}\n", finding.ok ? "ok" : "missing", finding.subject,
+             replay::printable(finding.detail));
   if (!finding.remedy.empty()) fmt::print("{:<24} {}\n", "", finding.remedy);
 }
 
@@ -159,6 +177,11 @@ nlohmann::ordered_json to_json(const std::vector<Finding>& findings) {
   return list;
 }
 
+// Names of files may hold bytes that are not UTF-8.
+std::string to_text(const nlohmann::ordered_json& json) {
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
 void print_json(const Report& report) {
   nlohmann::ordered_json json{
       {"ferry", version_text()}, {"usable", report.usable()}, {"error", nullptr}};
@@ -180,17 +203,17 @@ void print_json(const Report& report) {
                                {"usable", device.usable()},
                                {"findings", to_json(device.findings)}});
   }
-  fmt::print("{}\n", json.dump(2));
+  fmt::print("{}", to_text(json));
 }
 
 }  // namespace
 
 std::string doctor_error_json(const std::string& error) {
   const nlohmann::ordered_json json{{"ferry", version_text()}, {"usable", false}, {"error", error}};
-  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return to_text(json);
 }
 
-void add_doctor_command(CLI::App& app, int& exit_code) {
+void add_doctor_command(CLI::App& app, const WordsAfterDashes&, int& exit_code) {
   struct Options {
     std::string device;
     bool json = false;

@@ -6,6 +6,8 @@
 
 #include <charconv>
 #include <chrono>
+#include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -22,6 +24,7 @@
 #include "front/report/report_html.hpp"
 #include "front/report/report_json.hpp"
 #include "front/report/report_table.hpp"
+#include "front/traces/messages.hpp"
 
 namespace ferry::cli {
 
@@ -39,7 +42,7 @@ class ProgressLine {
     if (shown_ && now - last_ < std::chrono::milliseconds(100)) return;
     last_ = now;
     shown_ = true;
-    fmt::print(stderr, "\r\x1b[K{:.90}", text);
+    fmt::print(stderr, "\r\x1b[K{:.90}", replay::printable(text));
     std::fflush(stderr);
   }
   void clear() {
@@ -74,7 +77,13 @@ void replay_files(const Driver& driver, const ReplayArguments& arguments, const 
                          .capacity = plan.capacity,
                          .passes = arguments.repeat,
                          .audit_every = arguments.audit_every,
-                         .stand_in = plan.stand_in.text};
+                         .stand_in = plan.stand_in.text,
+                         .marks = !driver.is_stand_in() || plan.stand_in.holds_data};
+  if (!options.marks) {
+    report.notes.emplace_back(
+        "The stand-in was set to hold no data (data=none), so no marks were written into the "
+        "blocks: memory handed out too early would not be seen.");
+  }
   if (isatty(STDERR_FILENO) != 0) {
     options.progress = [&line](const std::string& text) { line.show(text); };
   }
@@ -164,6 +173,7 @@ std::string page_trouble(const std::string& html) {
 }
 
 int run_replay(const ReplayArguments& arguments) {
+  std::signal(SIGPIPE, SIG_IGN);  // a reader that has seen enough is a failed write, not the end
   if (arguments.costs == "list") {
     return print(
         arguments.json ? replay::render_cost_tables_json() : replay::describe_cost_tables(),
@@ -181,6 +191,8 @@ int run_replay(const ReplayArguments& arguments) {
   if (std::string trouble = page_trouble(arguments.html); !trouble.empty()) {
     return give_up(std::move(report), arguments, kExitFailure, std::move(trouble));
   }
+  // Devices are numbered for the replay, not for other programs; none may be hidden from it.
+  if (plan->driver.kind == DriverChoice::Kind::sim) unsetenv("CUDA_VISIBLE_DEVICES");
   const Result<const Driver*, StartError> driver = start_driver(plan->driver);
   if (!driver) {
     return give_up(std::move(report), arguments, kExitFailure, driver.error().message);
@@ -286,7 +298,7 @@ int replay_exit_code(const ReplayReport& report) {
   return out_of_memory ? kExitOutOfMemory : kExitOk;
 }
 
-void add_replay_command(CLI::App& app, int& exit_code) {
+void add_replay_command(CLI::App& app, const WordsAfterDashes& words, int& exit_code) {
   const auto arguments = std::make_shared<ReplayArguments>();
   CLI::App* const command = app.add_subcommand(
       "replay", "Replay recorded allocations: would Ferry have fitted, at what price");
@@ -307,9 +319,14 @@ void add_replay_command(CLI::App& app, int& exit_code) {
       ->type_name("N");
   command->add_flag("--json", arguments->json, "Print JSON for programs");
   command->add_option("--html", arguments->html, "Write a page with pictures to this file")
+      ->check(CLI::Validator(
+          [](std::string& path) { return path.empty() ? "a path is needed" : ""; }, ""))
       ->type_name("FILE");
   command->footer(kFooter);
-  command->callback([arguments, &exit_code] { exit_code = run_replay(*arguments); });
+  command->callback([arguments, &words, &exit_code] {
+    arguments->paths.insert(arguments->paths.end(), words.begin(), words.end());
+    exit_code = run_replay(*arguments);
+  });
 }
 
 }  // namespace ferry::cli

@@ -5,11 +5,12 @@
 #include <CLI/App.hpp>
 #include <string>
 
+#include "front/cli/cli.hpp"
 #include "front/replay/replay_result.hpp"
 
 namespace ferry::cli {
 
-void add_replay_command(CLI::App& app, int& exit_code);
+void add_replay_command(CLI::App& app, const WordsAfterDashes& words, int& exit_code);
 
 // What is printed with --json for a command line that could not be understood.
 [[nodiscard]] std::string replay_error_json(const std::string& error);

@@ -60,6 +60,13 @@ void point_to_stand_in(const std::string& folder, const RunOptions& options) {
 int run_program(const RunOptions& options) {
   const std::string folder = stand_in_folder();
   if (folder.empty()) return fail(kExitFailure, kNoStandIn);
+  if (!options.no_preload && folder.find_first_of(" :\t\n") != std::string::npos) {
+    return fail(
+        kExitFailure,
+        fmt::format("the stand-in lies in {}, and LD_PRELOAD cannot name a path with blanks "
+                    "or colons. Install Ferry elsewhere, or use --no-preload.",
+                    folder));
+  }
   point_to_stand_in(folder, options);
   std::vector<char*> arguments;
   for (const std::string& word : options.program)
@@ -67,6 +74,12 @@ int run_program(const RunOptions& options) {
   arguments.push_back(nullptr);
   execvp(arguments[0], arguments.data());
   const int error = errno;
+  if (error == ENOENT && access(arguments[0], F_OK) == 0) {
+    return fail(
+        kExitCannotExecute,
+        fmt::format("\"{}\" could not be started: the interpreter that it names is missing.",
+                    arguments[0]));
+  }
   if (error == ENOENT) {
     return fail(kExitNoProgram, fmt::format("there is no program \"{}\".", arguments[0]));
   }
@@ -74,29 +87,34 @@ int run_program(const RunOptions& options) {
               fmt::format("\"{}\" could not be started: {}.", arguments[0], std::strerror(error)));
 }
 
-void add_run_command(CLI::App& sim, int& exit_code) {
+void add_run_command(CLI::App& sim, const WordsAfterDashes& words, int& exit_code) {
   const auto options = std::make_shared<RunOptions>();
   CLI::App* const command = sim.add_subcommand("run", "Run a program on the stand-in");
-  command->footer("For example: ferry sim run --settings capacity=24GiB -- ./program --its-option");
+  command->footer(
+      "The program and its arguments follow --, for example:\n"
+      "  ferry sim run --settings capacity=24GiB -- ./program --its-option");
   command->add_option(
       "--settings", options->settings,
       "Settings of the stand-in, such as \"devices=2;capacity=24GiB;schedule=lazy\"");
   command->add_flag("--no-preload", options->no_preload,
                     "Only set the search path: for programs that do not bear LD_PRELOAD, such as "
                     "those built with the address sanitizer");
-  command->add_option("program", options->program, "The program and its arguments, after --")
-      ->required();
-  command->callback([options, &exit_code] { exit_code = run_program(*options); });
+  command->callback([options, &words, &exit_code] {
+    if (words.empty()) throw CLI::RequiredError("after --, a program");
+    options->program = words;
+    exit_code = run_program(*options);
+  });
 }
 
 }  // namespace
 
-void add_sim_command(CLI::App& app, int& exit_code) {
+void add_sim_command(CLI::App& app, const WordsAfterDashes& words, int& exit_code) {
   CLI::App* const sim = app.add_subcommand(
       "sim", "Run programs without a GPU, on Ferry's stand-in for the CUDA driver");
   sim->require_subcommand(1);
   sim->add_subcommand("path", "Print the folder of the stand-in's libcuda.so.1")
-      ->callback([&exit_code] {
+      ->callback([&words, &exit_code] {
+        if (!words.empty()) throw CLI::ExtrasError(words);
         const std::string folder = stand_in_folder();
         if (folder.empty()) {
           exit_code = fail(kExitFailure, kNoStandIn);
@@ -104,7 +122,7 @@ void add_sim_command(CLI::App& app, int& exit_code) {
           fmt::print("{}\n", folder);
         }
       });
-  add_run_command(*sim, exit_code);
+  add_run_command(*sim, words, exit_code);
 }
 
 }  // namespace ferry::cli

@@ -4,8 +4,10 @@
 
 #include <CLI/App.hpp>
 
+#include "front/cli/cli.hpp"
+
 namespace ferry::cli {
 
-void add_sim_command(CLI::App& app, int& exit_code);
+void add_sim_command(CLI::App& app, const WordsAfterDashes& words, int& exit_code);
 
 }  // namespace ferry::cli

@@ -40,7 +40,9 @@ Result<CapacityOption, std::string> CapacityOption::parse(std::string_view text)
       return CapacityOption{.kind = Kind::ratio, .ratio = *ratio};
     }
   } else if (const auto size = parse_bytes(text); size && *size != Bytes{}) {
-    return CapacityOption{.kind = Kind::size, .size = within_reason(*size)};
+    if (*size <= kLargestCapacity) return CapacityOption{.kind = Kind::size, .size = *size};
+    return fmt::format("--capacity: {} is more than {}, the most that can be given.", text,
+                       format_bytes(kLargestCapacity));
   }
   return fmt::format(
       "--capacity: \"{}\" is neither a size such as 24GiB, nor a multiple of the peak live memory "

@@ -204,7 +204,7 @@ ReplayOutcome replay(const DeviceTrace& trace, ReplayedAllocator& allocator, Dev
   const Result<std::unique_ptr<TraceStreams>> streams = TraceStreams::open(tool, trace);
   if (!streams) return refused(streams.error());
   const Result<std::unique_ptr<StreamCheck>> check =
-      StreamCheck::open(tool, (*streams)->count() > 1);
+      StreamCheck::open(tool, {.several_streams = (*streams)->count() > 1, .marks = options.marks});
   if (!check) return refused(check.error());
   return Replay(trace, allocator, **streams, **check, options).run();
 }

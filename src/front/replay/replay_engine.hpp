@@ -22,6 +22,7 @@ struct ReplayOptions {
   std::uint32_t passes = 1;
   std::uint64_t audit_every = 0;  // events; 0: only after each pass
   bool record_timeline = false;
+  bool marks = true;        // false: the device forgets what is written
   ProgressSink progress{};  // may be empty
 };
 

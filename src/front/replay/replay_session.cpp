@@ -99,9 +99,16 @@ DeviceResult ReplaySession::replay_device(const DeviceTrace& trace, const std::s
   return result;
 }
 
+// Without a limit the stand-in gets more than the trace can need; a real device has what it has.
+std::optional<Bytes> ReplaySession::ample(const DeviceTrace& trace) const {
+  constexpr Bytes kLeast{std::uint64_t{1} << 40};
+  if (!driver_.is_stand_in()) return std::nullopt;
+  return std::max(kLeast, trace.peak_live + trace.peak_live);
+}
+
 ReplayOutcome ReplaySession::run(const Job& job, std::optional<Bytes> capacity) const {
-  Result<std::unique_ptr<ReplayMachine>, std::string> machine =
-      ReplayMachine::open(driver_, {.stand_in = options_.stand_in, .capacity = capacity});
+  Result<std::unique_ptr<ReplayMachine>, std::string> machine = ReplayMachine::open(
+      driver_, {.stand_in = options_.stand_in, .capacity = capacity ? capacity : ample(job.trace)});
   if (!machine) {
     ReplayOutcome outcome;
     outcome.error = std::move(machine).error();
@@ -110,8 +117,10 @@ ReplayOutcome ReplaySession::run(const Job& job, std::optional<Bytes> capacity) 
   ReplayedPool pool((*machine)->pool(), (*machine)->pool_device());
   const std::string within =
       capacity ? fmt::format(" within {}", format_bytes(*capacity)) : std::string();
-  ReplayOptions options{
-      .passes = options_.passes, .audit_every = options_.audit_every, .record_timeline = true};
+  ReplayOptions options{.passes = options_.passes,
+                        .audit_every = options_.audit_every,
+                        .record_timeline = true,
+                        .marks = options_.marks};
   if (options_.progress) {
     options.progress = [&](std::uint32_t pass, std::uint64_t event) {
       report_progress(fmt::format("{}{}: pass {} of {}, event {} of {}", job.name, within, pass,
@@ -190,7 +199,7 @@ void ReplaySession::time_pairs_of(const Job& job, DeviceResult& result) const {
   report_progress(fmt::format("{}: timing", job.name));
   Result<std::unique_ptr<ReplayMachine>, std::string> machine = ReplayMachine::open(
       driver_,
-      {.stand_in = options_.stand_in + ";schedule=eager;data=none", .capacity = std::nullopt});
+      {.stand_in = options_.stand_in + ";schedule=eager;data=none", .capacity = ample(job.trace)});
   if (!machine) return;
   Result<std::unique_ptr<TraceStreams>> streams =
       TraceStreams::open((*machine)->tool_device(), job.trace);

@@ -19,6 +19,7 @@ struct SessionOptions {
   std::uint32_t passes = 1;
   std::uint64_t audit_every = 0;
   std::string stand_in{};  // its settings, schedule and seed among them
+  bool marks = true;       // false: the stand-in is set to forget what is written
   // Told what is being done, for people who wait; may be empty.
   std::function<void(const std::string&)> progress{};
 };
@@ -37,6 +38,7 @@ class ReplaySession {
   struct Job;
   void replay_into(FileResult& result) const;
   [[nodiscard]] ReplayOutcome run(const Job& job, std::optional<Bytes> capacity) const;
+  [[nodiscard]] std::optional<Bytes> ample(const DeviceTrace& trace) const;
   void explain_host_memory(Device& device, ReplayOutcome& outcome) const;
   [[nodiscard]] ReplayOutcome search(const Job& job, DeviceResult& result) const;
   void time_pairs_of(const Job& job, DeviceResult& result) const;

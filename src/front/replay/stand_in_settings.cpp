@@ -46,6 +46,7 @@ Result<StandInSettings, std::string> StandInSettings::from(
     std::from_chars(given->data(), given->data() + given->size(), settings.seed);
   }
   if (const auto given = value_of(environment, "capacity")) settings.capacity = parse_bytes(*given);
+  settings.holds_data = value_of(environment, "data") != "none";
   settings.text = environment;
   if (schedule) settings.text += ";schedule=" + *schedule;
   if (seed) settings.text += fmt::format(";seed={}", *seed);

@@ -17,6 +17,7 @@ struct StandInSettings {
   std::string text;      // in the syntax of FERRY_SIM
   std::string schedule;  // what the text comes to: for reports
   std::uint64_t seed = 0;
+  bool holds_data = true;         // false: what is written is forgotten
   std::optional<Bytes> capacity;  // where `environment` sets one
 
   // The error is a sentence.

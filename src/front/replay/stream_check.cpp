@@ -43,8 +43,8 @@ MarkPlan plan_marks(Bytes size) {
   return {.pitch = pitch, .rows = rows, .last = last, .extra_last = pitch * (rows - 1) != last};
 }
 
-Result<std::unique_ptr<StreamCheck>> StreamCheck::open(Device& device, bool several_streams) {
-  std::unique_ptr<StreamCheck> check(new StreamCheck(device, several_streams));
+Result<std::unique_ptr<StreamCheck>> StreamCheck::open(Device& device, const Options& options) {
+  std::unique_ptr<StreamCheck> check(new StreamCheck(device, options));
   const Result<EventHandle> event = device.create_event();
   if (!event) return event.error();
   check->event_ = *event;
@@ -66,9 +66,13 @@ std::string StreamCheck::allocated(std::uint32_t block, DeviceAddress address, B
   if (size == Bytes{}) return "";
   Live live{.use = {block, when}, .size = size, .stream = stream};
   if (std::string trouble = overlap(live.use, address, size); !trouble.empty()) return trouble;
+  if (!options_.marks) {
+    live_.emplace(address.value, std::move(live));
+    return "";
+  }
   live.mark = first_mark_ + static_cast<std::uint32_t>(owners_.size());
   owners_.push_back(live.use);
-  if (several_streams_) live.earlier_users = last_users_.others_in(address, size, stream);
+  if (options_.several_streams) live.earlier_users = last_users_.others_in(address, size, stream);
   Status status = queue_write(address, live);
   if (status && !live.earlier_users.empty()) status = device_.synchronize(stream);
   live_.emplace(address.value, std::move(live));
@@ -102,12 +106,16 @@ Status StreamCheck::queue_write(DeviceAddress address, const Live& live) {
 std::string StreamCheck::freeing(DeviceAddress address, StreamRef stream, Moment when) {
   const auto found = live_.find(address.value);
   if (found == live_.end()) return "";  // a block of 0 bytes
+  if (!options_.marks) {
+    live_.erase(found);
+    return "";
+  }
   const Live& live = found->second;
   if (words_used_ + plan_marks(live.size).words() > kWordsHeld) {
     if (std::string trouble = compare(); !trouble.empty()) return trouble;
   }
   const Status status = queue_read(address, live, stream, when);
-  if (several_streams_) last_users_.record(address, live.size, stream);
+  if (options_.several_streams) last_users_.record(address, live.size, stream);
   live_.erase(found);
   return status ? "" : driver_trouble(status);
 }

@@ -49,9 +49,14 @@ class StreamCheck {
   static constexpr Moment kBefore = ~std::uint64_t{0};
   static constexpr Moment kAfter = kBefore - 1;
 
-  // `several_streams`: the trace has more than one. Requires: `device` outlives the check.
+  struct Options {
+    bool several_streams = false;  // the trace has more than one
+    bool marks = true;             // false: only overlaps are looked for
+  };
+
+  // Requires: `device` outlives the check.
   [[nodiscard]] static Result<std::unique_ptr<StreamCheck>> open(Device& device,
-                                                                 bool several_streams);
+                                                                 const Options& options);
   ~StreamCheck();
   StreamCheck(const StreamCheck&) = delete;
   StreamCheck& operator=(const StreamCheck&) = delete;
@@ -86,8 +91,7 @@ class StreamCheck {
     std::size_t at = 0;  // index of its first word in words_
   };
 
-  StreamCheck(Device& device, bool several_streams)
-      : device_(device), several_streams_(several_streams) {}
+  StreamCheck(Device& device, const Options& options) : device_(device), options_(options) {}
   [[nodiscard]] std::string overlap(const Use& use, DeviceAddress address, Bytes size) const;
   [[nodiscard]] Status queue_write(DeviceAddress address, const Live& live);
   [[nodiscard]] Status queue_read(DeviceAddress address, const Live& live, StreamRef stream,
@@ -96,7 +100,7 @@ class StreamCheck {
   [[nodiscard]] std::string describe_mismatch(const Read& read, std::uint64_t word) const;
 
   Device& device_;
-  const bool several_streams_;
+  const Options options_;
   EventHandle event_;               // orders a block's stream before a free on another
   std::uint32_t* words_ = nullptr;  // pinned; where reads arrive
   std::size_t words_used_ = 0;

@@ -43,7 +43,7 @@ mode_t usual_mode() {
 }
 
 std::string write_in_place(const std::string& path, std::string_view text) {
-  const int file = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  const int file = open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);
   if (file < 0) return refused("it could not be opened", errno);
   const int error = write_and_close(file, text, false);
   return error == 0 ? "" : refused("it could not be written", error);
@@ -57,7 +57,8 @@ std::string no_file_beside(int error) {
 struct Target {
   std::string trouble{};  // why it cannot be
   bool in_place = false;  // a pipe or a device
-  std::string real{};     // through links to the file itself: the link is to stay
+  bool exists = true;
+  std::string real{};  // through links to the file itself: the link is to stay
   mode_t mode = 0;
 };
 
@@ -65,7 +66,7 @@ Target target_of(const std::string& path) {
   struct stat found {};
   if (stat(path.c_str(), &found) != 0) {
     if (errno != ENOENT) return {.trouble = refused("it could not be opened", errno)};
-    return {.real = path, .mode = usual_mode()};
+    return {.exists = false, .real = path, .mode = usual_mode()};
   }
   if (S_ISDIR(found.st_mode)) return {.trouble = "it is a folder."};
   if (!S_ISREG(found.st_mode)) return {.in_place = true, .real = path};
@@ -74,10 +75,13 @@ Target target_of(const std::string& path) {
   return {.real = real ? real.get() : path, .mode = found.st_mode & 07777};
 }
 
+// Puts another file in the place of the old one.
 std::string replace(const Target& target, std::string_view text) {
   std::string temporary = target.real + ".XXXXXX";
   const int file = mkostemp(temporary.data(), O_CLOEXEC);
-  if (file < 0) return no_file_beside(errno);
+  if (file < 0) {
+    return target.exists ? write_in_place(target.real, text) : no_file_beside(errno);
+  }
   const bool moded = fchmod(file, target.mode) == 0;
   int error = moded ? 0 : errno;
   const int write_error = write_and_close(file, text, true);
@@ -85,6 +89,7 @@ std::string replace(const Target& target, std::string_view text) {
   if (error == 0 && rename(temporary.c_str(), target.real.c_str()) != 0) error = errno;
   if (error == 0) return "";
   unlink(temporary.c_str());
+  if (error == EBUSY && target.exists) return write_in_place(target.real, text);  // a mount
   return refused("it could not be written", error);
 }
 
@@ -99,12 +104,13 @@ std::string write_file(const std::string& path, std::string_view text) {
 std::string write_trouble(const std::string& path) {
   const Target target = target_of(path);
   if (!target.trouble.empty()) return target.trouble;
-  if (target.in_place) {
+  const auto closed_to_us = [&] {
     return access(path.c_str(), W_OK) == 0 ? "" : refused("it could not be opened", errno);
-  }
+  };
+  if (target.in_place) return closed_to_us();
   std::string temporary = target.real + ".XXXXXX";
   const int file = mkostemp(temporary.data(), O_CLOEXEC);
-  if (file < 0) return no_file_beside(errno);
+  if (file < 0) return target.exists ? closed_to_us() : no_file_beside(errno);
   close(file);
   unlink(temporary.c_str());
   return "";

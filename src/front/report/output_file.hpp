@@ -8,8 +8,9 @@
 
 namespace ferry::replay {
 
-// Replaces a regular file as a whole, or leaves what was there untouched; pipes and devices are
-// written to as they are. Answers "", or why not, as a sentence without the file's name.
+// Replaces a regular file as a whole, or leaves what was there untouched; where only the file
+// itself can be written (its folder cannot, or it is a mount of its own), and pipes and devices,
+// are written to as they are. Answers "", or why not, as a sentence without the file's name.
 [[nodiscard]] std::string write_file(const std::string& path, std::string_view text);
 
 // Whether write_file could begin now, with the same answers; leaves nothing behind.

@@ -9,6 +9,7 @@
 
 #include "front/report/html_text.hpp"
 #include "front/report/report_words.hpp"
+#include "front/traces/messages.hpp"
 #include "front/traces/trace.hpp"
 
 namespace ferry::replay {
@@ -96,18 +97,18 @@ void add_device(std::string& out, const DeviceResult& device) {
 
 void add_notes(std::string& out, const std::vector<std::string>& notes) {
   for (const std::string& note : notes) {
-    fmt::format_to(std::back_inserter(out), "  note: {}\n", wrap(note, 8, kWidth));
+    fmt::format_to(std::back_inserter(out), "  note: {}\n", wrap(printable(note), 8, kWidth));
   }
   if (!notes.empty()) out += '\n';
 }
 
 void add_file(std::string& out, const FileResult& file) {
   if (file.devices.empty()) {
-    fmt::format_to(std::back_inserter(out), "{}: not replayed\n\n", file.name);
+    fmt::format_to(std::back_inserter(out), "{}: not replayed\n\n", printable(file.name));
     return;
   }
   for (const DeviceResult& device : file.devices) {
-    std::string title = file.name;
+    std::string title = printable(file.name);
     if (file.devices.size() > 1) title += ", " + device_name(device.device);
     fmt::format_to(std::back_inserter(out), "{}: {}, {} events\n", title, file.format,
                    device.events);

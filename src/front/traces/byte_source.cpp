@@ -178,6 +178,10 @@ ByteSource::State::Chunk ByteSource::State::produce() {
     return broken(
         fmt::format("unpacks to more than {}, the most that is read", format_bytes(limits.stream)));
   }
+  if (produced > limits.free_growth.count && produced / limits.growth > raw_total) {
+    return broken(fmt::format("unpacks to more than {} times its size, as no real trace does",
+                              limits.growth));
+  }
   return chunk;
 }
 
@@ -217,6 +221,7 @@ ByteSource ByteSource::over(std::string_view bytes, ByteLimits limits) {
   auto state = std::make_unique<State>();
   state->limits = limits;
   state->raw = bytes;
+  state->raw_total = bytes.size();
   state->size_hint = bytes.size();
   return ByteSource(std::move(state));
 }

@@ -16,6 +16,10 @@ namespace ferry::replay {
 struct ByteLimits {
   Bytes file = kMaxTraceFile;      // bytes as stored
   Bytes stream = kMaxTraceStream;  // bytes after decompression
+  // Beyond the first `free_growth`, no more than so many bytes for each that is stored: traces of
+  // real programs shrink to a thirtieth, files made to exhaust memory to a thousandth.
+  Bytes free_growth = 64_MiB;
+  std::uint64_t growth = 250;
 };
 
 class ByteSource {

@@ -54,7 +54,7 @@ void JsonChars::filter() {
   while (ready_ + held_back < buffer_.size()) {
     const char c = buffer_[ready_];
     if (++token_ > kLongestJsonToken) {
-      error_ = TraceError{fmt::format("has a text or number of more than {}",
+      error_ = TraceError{fmt::format("has a text, a number or blanks of more than {}",
                                       format_bytes(Bytes{kLongestJsonToken})),
                           dropped_ + ready_};
       return;
@@ -75,6 +75,11 @@ void JsonChars::filter() {
       case '\t':
       case '\r':
       case '\n':
+        // The parser keeps blanks like a token.
+        if (!blank_) token_ = 0;
+        blank_ = true;
+        ++ready_;
+        continue;
       case ',':
       case ':':
       case '[':
@@ -104,6 +109,7 @@ void JsonChars::filter() {
       default:
         break;
     }
+    blank_ = false;
     ++ready_;
   }
 }

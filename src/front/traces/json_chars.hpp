@@ -15,7 +15,7 @@
 
 namespace ferry::replay {
 
-inline constexpr std::uint64_t kLongestJsonToken = std::uint64_t{1} << 26;
+inline constexpr std::uint64_t kLongestJsonToken = std::uint64_t{1} << 24;
 
 class JsonChars {
  public:
@@ -43,6 +43,7 @@ class JsonChars {
   bool source_done_ = false;
   bool in_text_ = false;
   bool escaped_ = false;
+  bool blank_ = false;       // the character before was one
   std::uint64_t token_ = 0;  // its length so far
   std::optional<TraceError> error_;
 };

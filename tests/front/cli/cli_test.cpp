@@ -84,6 +84,24 @@ TEST(Cli, AMistakeBesideJsonIsToldInJsonToo) {
   EXPECT_THAT(ferry_with({"replay", "--frobnicate", "--", "--json"}).out, IsEmpty());
 }
 
+TEST(Cli, OutputThatIsLostIsAFailure) {
+  for (const char* line : {"doctor --device sim", "doctor --device sim --json", "sim path",
+                           "--version", "--help", "replay --help"}) {
+    for (const char* lost : {" > /dev/full", " >&-"}) {
+      const Outcome run =
+          testing::run_program({"/bin/sh", "-c", std::string(FERRY_PROGRAM) + " " + line + lost});
+      EXPECT_EQ(run.exit_code, kExitFailure) << line << lost;
+      EXPECT_THAT(run.err, HasSubstr("the standard output could not be written")) << line << lost;
+    }
+  }
+}
+
+TEST(Cli, AMessageIsOneLineWhateverANameHolds) {
+  const Outcome run = ferry_with({"replay", "/no/\x1b[31m\nx"});
+  EXPECT_EQ(run.err, "ferry: /no/\\x1b[31m\\x0ax does not exist\n");
+  EXPECT_THAT(run.out, HasSubstr("\\x1b[31m\\x0ax: not replayed\n"));
+}
+
 TEST(Cli, ADriverThatIsNoneIsMisuse) {
   const Outcome option = ferry_with({"doctor", "--device", "gpu"});
   EXPECT_EQ(option.exit_code, kExitUsage);

@@ -79,6 +79,31 @@ TEST(Doctor, WhatToDoWithoutADriverIsARemedy) {
               AllOf(HasSubstr("Correct the folder"), Not(HasSubstr("--device sim"))));
 }
 
+TEST(Doctor, NamesOfFilesMayHoldAnyBytes) {
+  const Outcome run = doctor({"--json", "--device", "/tmp/\xff\x1b.so"});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_FALSE(nlohmann::json::parse(run.out)["usable"].get<bool>());
+  EXPECT_THAT(doctor({"--device", "/tmp/\x1b[31m.so"}).out, HasSubstr("/tmp/\\x1b[31m.so"));
+}
+
+TEST(Doctor, AStandInThatForgetsDataIsNoFault) {
+  const Outcome run = doctor({"--device", "sim"}, {"FERRY_SIM=devices=2;data=none"});
+  EXPECT_EQ(run.exit_code, 0) << run.out;
+  EXPECT_THAT(run.out, AllOf(HasSubstr("device 1"), Not(HasSubstr("missing"))));
+}
+
+TEST(Doctor, DevicesThatCannotBeCountedAreNotNone) {
+  const Outcome run = doctor({"--device", "sim"}, {"FERRY_SIM=fault=cuDeviceGetCount@1:999"});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_THAT(run.out, HasSubstr("could not be counted: "));
+}
+
+TEST(Doctor, WithNoDeviceVisibleNamesTheVariable) {
+  const Outcome run = doctor({"--device", "sim"}, {"CUDA_VISIBLE_DEVICES="});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_THAT(run.out, HasSubstr("CUDA_VISIBLE_DEVICES"));
+}
+
 TEST(Doctor, MisuseIsToldInJsonToo) {
   const Outcome run = doctor({"--json", "--device", "gpu"});
   EXPECT_EQ(run.exit_code, 2);

@@ -5,13 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "front/cli/cli.hpp"
-#include "front/cli/run_program.hpp"
-#include "front/traces/files.hpp"
-#include "front/traces/temporary_folder.hpp"
+#include "front/cli/replay_fixture.hpp"
 
 namespace ferry::cli {
 namespace {
@@ -20,36 +17,14 @@ using nlohmann::json;
 using replay::DeviceResult;
 using replay::FileResult;
 using replay::ReplayReport;
-using replay::testing::file_content;
 using replay::testing::TemporaryFile;
-using replay::testing::TemporaryFolder;
 using ::testing::AllOf;
+using testing::ferry_replay;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using testing::Outcome;
-
-Outcome ferry_replay(const std::vector<std::string>& arguments,
-                     std::vector<std::string> environment = {"FERRY_DRIVER", "FERRY_SIM"}) {
-  std::vector<std::string> line{FERRY_PROGRAM, "replay"};
-  line.insert(line.end(), arguments.begin(), arguments.end());
-  return testing::run_program(std::move(line), environment);
-}
-
-// Two streams; 3 MiB at most.
-class ReplayCommand : public ::testing::Test {
- protected:
-  const TemporaryFile log_{
-      "Thread,Time,Action,Pointer,Size,Stream\n"
-      "1,10:00:00:000001,allocate,0x1000,1048576,0\n"
-      "1,10:00:00:000002,allocate,0x2000,2097152,7\n"
-      "1,10:00:00:000003,free,0x1000,1048576,0\n"
-      "1,10:00:00:000004,free,0x2000,2097152,7\n",
-      "command.csv"};
-  const TemporaryFile broken_{"\x80\x02}q\x01(", "broken.pickle"};
-  const std::string good = log_.path();
-  const std::string bad = broken_.path();
-};
+using testing::ReplayCommand;
 
 TEST_F(ReplayCommand, PrintsATableAndNamesTheStandIn) {
   const Outcome run = ferry_replay({good});
@@ -101,46 +76,6 @@ TEST_F(ReplayCommand, ABadFileIsOneSentenceAndTheOthersAreStillReplayed) {
   EXPECT_EQ(std::ranges::count(run.err, '\n'), 2);
 }
 
-TEST_F(ReplayCommand, AFolderStandsForTheTracesBelowIt) {
-  const TemporaryFolder folder;
-  folder.add("b/two.csv", file_content(good));
-  folder.add("a.csv", file_content(good));
-  folder.add("notes.txt", "no trace");
-  folder.add("lines.jsonl", "{\"a\":1}\n{\"a\":2}\n");
-  for (const Outcome& run : {ferry_replay({"--json", folder.path()}),
-                             ferry_replay({"--json"}, {"FERRY_TRACE_DIR=" + folder.path()})}) {
-    EXPECT_EQ(run.exit_code, kExitOk) << run.err;
-    const json root = json::parse(run.out);
-    ASSERT_EQ(root["files"].size(), 2U);
-    EXPECT_EQ(root["files"][0]["path"], folder.path() + "/a.csv");
-    EXPECT_EQ(root["files"][1]["path"], folder.path() + "/b/two.csv");
-    ASSERT_EQ(root["notes"].size(), 2U);
-    EXPECT_THAT(root["notes"][0].get<std::string>(), HasSubstr("lines.jsonl holds more than one"));
-    EXPECT_THAT(root["notes"][1].get<std::string>(), HasSubstr("notes.txt is no known trace"));
-  }
-  EXPECT_THAT(ferry_replay({folder.path()}).out, HasSubstr("note: Left out: "));
-}
-
-TEST_F(ReplayCommand, ADamagedTraceInAFolderIsAnErrorAndAFolderWithoutAnyTraceToo) {
-  const TemporaryFolder folder;
-  folder.add("notes.txt", "no trace");
-  const Outcome none = ferry_replay({"--json", folder.path()});
-  EXPECT_EQ(none.exit_code, kExitUsage);
-  EXPECT_THAT(json::parse(none.out)["error"].get<std::string>(), HasSubstr("no trace was found"));
-  folder.add("cut.pickle", file_content(bad));
-  const Outcome run = ferry_replay({folder.path()});
-  EXPECT_EQ(run.exit_code, kExitUsage);
-  EXPECT_THAT(run.err, HasSubstr("cut.pickle"));
-}
-
-TEST_F(ReplayCommand, AFileThatIsNamedIsNotLeftOut) {
-  const TemporaryFile text("no trace", "notes.txt");
-  const Outcome run = ferry_replay({text.path()});
-  EXPECT_EQ(run.exit_code, kExitUsage);
-  EXPECT_THAT(run.err, HasSubstr("is no known trace"));
-  EXPECT_THAT(run.out, Not(HasSubstr("Driver:"))) << "nothing was replayed";
-}
-
 TEST_F(ReplayCommand, TheHostsMemoryRunningOutIsSaidAsSuch) {
   const Outcome run = testing::run_program(
       {"/bin/sh", "-c",
@@ -167,50 +102,28 @@ TEST_F(ReplayCommand, TooLittleMemoryIsReportedAndTheOthersAreStillReplayed) {
   EXPECT_THAT(table.out, AllOf(HasSubstr("out of memory"), HasSubstr("largest live blocks")));
 }
 
-TEST_F(ReplayCommand, WritesThePage) {
-  const TemporaryFile page("", "page.html");
-  const Outcome run = ferry_replay({"--html", page.path(), good});
+TEST_F(ReplayCommand, AStandInThatForgetsDataIsReplayedWithoutMarks) {
+  const Outcome run = ferry_replay({"--json", good}, {"FERRY_SIM=data=none"});
   EXPECT_EQ(run.exit_code, kExitOk) << run.err;
-  EXPECT_THAT(file_content(page.path()), AllOf(HasSubstr("<svg"), HasSubstr("command.csv")));
-  EXPECT_THAT(run.out, HasSubstr("command.csv"));
+  EXPECT_THAT(json::parse(run.out)["notes"].at(0).get<std::string>(), HasSubstr("data=none"));
 }
 
-TEST_F(ReplayCommand, OutputThatCannotBeWrittenIsAFailure) {
-  const Outcome page = ferry_replay({"--json", "--html", "/dev/full", good});
-  EXPECT_EQ(page.exit_code, kExitFailure);
-  EXPECT_THAT(page.err, HasSubstr("/dev/full: it could not be written: No space left on device."));
-  const json root = json::parse(page.out);
-  EXPECT_EQ(root["files"][0]["completed"], true) << "nothing else is lost";
-  EXPECT_THAT(root["error"].get<std::string>(), HasSubstr("--html: /dev/full: "));
-  const Outcome run = testing::run_program(
-      {"/bin/sh", "-c", std::string(FERRY_PROGRAM) + " replay " + good + " > /dev/full"});
-  EXPECT_EQ(run.exit_code, kExitFailure);
-  EXPECT_THAT(run.err, HasSubstr("No space left on device"));
-}
-
-TEST_F(ReplayCommand, APageThatCannotBeWrittenIsNoticedBeforeTheReplay) {
-  const Outcome run = ferry_replay({"--json", "--html", "/nonexistent/page.html", good});
-  EXPECT_EQ(run.exit_code, kExitFailure);
-  EXPECT_THAT(run.err, HasSubstr("--html: /nonexistent/page.html: "));
-  const json root = json::parse(run.out);
-  EXPECT_THAT(root["error"].get<std::string>(), HasSubstr("--html: /nonexistent/page.html: "));
-  EXPECT_EQ(root["files"].at(0)["completed"], false) << "nothing was replayed";
-}
-
-TEST_F(ReplayCommand, ATraceIsNeverOverwritten) {
-  const std::string before = file_content(good);
-  const std::string link = good + ".html";
-  std::filesystem::create_symlink(good, link);
-  for (const std::string& target : {good, link}) {
-    const Outcome run = ferry_replay({"--html", target, good});
-    EXPECT_EQ(run.exit_code, kExitUsage);
-    EXPECT_THAT(run.err, HasSubstr("is one of the traces"));
+TEST_F(ReplayCommand, DevicesHiddenFromOtherProgramsDoNotMatter) {
+  for (const char* hidden : {"", "3", "-1", "GPU-00"}) {
+    const Outcome run = ferry_replay({good}, {std::string("CUDA_VISIBLE_DEVICES=") + hidden});
+    EXPECT_EQ(run.exit_code, kExitOk) << hidden << run.err;
   }
-  const Outcome other = ferry_replay({"--html", bad, good});
-  EXPECT_EQ(other.exit_code, kExitUsage);
-  EXPECT_THAT(other.err, HasSubstr("is no page"));
-  std::filesystem::remove(link);
-  EXPECT_EQ(file_content(good), before);
+}
+
+TEST_F(ReplayCommand, WithoutACapacityThereIsRoomForAnyTrace) {
+  std::string text = "Action,Pointer,Size\n";
+  for (int i = 1; i <= 3; ++i) {
+    text += "allocate,0x" + std::to_string(i) + "00000000000," + std::to_string(1ULL << 40) + "\n";
+  }
+  const TemporaryFile large(text, "large.csv");
+  const Outcome run = ferry_replay({"--json", large.path()});
+  EXPECT_EQ(run.exit_code, kExitOk) << run.err;
+  EXPECT_EQ(json::parse(run.out)["files"][0]["peak_live_bytes"], std::uint64_t{3} << 40);
 }
 
 TEST_F(ReplayCommand, TheEnvironmentOfTheStandInCounts) {
@@ -239,6 +152,7 @@ TEST_F(ReplayCommand, MisuseIsExitCodeTwoAndStillJson) {
   const std::vector<Misuse> misuses{
       {{"--costs", "h100"}, "there is no cost table \"h100\"; known: a100"},
       {{"--capacity", "much"}, "--capacity: \"much\" is neither"},
+      {{"--capacity", "2000TiB"}, "--capacity: 2000TiB is more than 1 PiB"},
       {{"--schedule", "fifo"}, "--schedule: \"fifo\" is none of"},
       {{"--device", "gpu"}, "--device: \"gpu\" names no driver"},
       {{"--seed", "3"}, "--seed: the schedule eager has none"},
@@ -261,6 +175,7 @@ TEST_F(ReplayCommand, MisuseThatTheParserFinds) {
        std::vector<std::vector<std::string>>{{"--repeat", "0", good},
                                              {"--repeat", "-1", good},
                                              {"--seed", "-1", good},
+                                             {"--html", "", good},
                                              {"--audit", "x", good},
                                              {"--audit", "0", good},
                                              {"--audit", "-1", good},

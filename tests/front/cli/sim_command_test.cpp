@@ -4,8 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "driver/driver_choice.hpp"
 #include "front/cli/run_program.hpp"
+#include "front/traces/files.hpp"
 
 namespace ferry::cli {
 namespace {
@@ -63,6 +66,40 @@ TEST(SimRun, PassesArgumentsAndExitCodeThrough) {
       sim({"run", "--", "sh", "-c", "echo \"$0 $1\"; exit 7", "--one", "two words"});
   EXPECT_EQ(run.exit_code, 7);
   EXPECT_EQ(run.out, "--one two words\n");
+}
+
+TEST(SimRun, PassesWordsInBracketsOn) {
+  const Outcome run = sim({"run", "--", "echo", "[1,2]", "[]", "--", "{\"a\":1}"});
+  EXPECT_EQ(run.out, "[1,2] [] -- {\"a\":1}\n");
+}
+
+TEST(SimRun, WantsTheProgramAfterDashes) {
+  const Outcome run = sim({"run", "env"});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_THAT(run.err, HasSubstr("see ferry sim run --help"));
+  EXPECT_EQ(sim({"path", "--", "env"}).exit_code, 2);
+}
+
+TEST(SimRun, AFolderThatCannotBePreloadedIsNamed) {
+  const std::string folder = ::testing::TempDir() + "ferry stand in " + std::to_string(getpid());
+  std::filesystem::create_directory_symlink(stand_in_folder(), folder);
+  const Outcome run = sim({"run", "--", "env"}, {"FERRY_SIM_DIR=" + folder});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_THAT(run.err, HasSubstr("LD_PRELOAD cannot name a path with blanks"));
+  EXPECT_EQ(sim({"run", "--no-preload", "--", "env"}, {"FERRY_SIM_DIR=" + folder}).exit_code, 0);
+  std::filesystem::remove(folder);
+}
+
+TEST(SimRun, AScriptWithoutItsInterpreterIsThere) {
+  const replay::testing::TemporaryFile script("#!/nonexistent/shell\n", "script");
+  std::filesystem::permissions(script.path(), std::filesystem::perms::owner_all);
+  const Outcome run = sim({"run", "--", script.path()});
+  EXPECT_EQ(run.exit_code, 126);
+  EXPECT_THAT(run.err, HasSubstr("the interpreter that it names is missing"));
+}
+
+TEST(SimRun, TheDevelopmentNameOfTheDriverIsThereToo) {
+  EXPECT_TRUE(std::filesystem::exists(stand_in_folder() + "/libcuda.so"));
 }
 
 TEST(SimRun, ReachesProgramsThatBringASearchPathOfTheirOwn) {

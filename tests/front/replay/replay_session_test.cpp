@@ -92,11 +92,19 @@ TEST(ReplaySession, ARatioIsTakenOfThePeakLive) {
 
 TEST(ReplaySession, WhatDoesNotFitUnlimitedHasNoSmallestCapacity) {
   SessionOptions options = options_for("min");
-  options.stand_in = "capacity=16MiB";
+  for (int call = 1; call <= 20; ++call) {  // the pool tries again
+    options.stand_in += "fault=cuMemCreate@" + std::to_string(call) + ":2;";
+  }
   const DeviceResult result = replayed(growing(), options);
   EXPECT_FALSE(result.completed);
   EXPECT_TRUE(result.out_of_memory);
   EXPECT_EQ(result.min_capacity, std::nullopt);
+}
+
+TEST(ReplaySession, UnlimitedIsNotWhatTheStandInIsSetTo) {
+  SessionOptions options = options_for("");
+  options.stand_in = "capacity=16MiB";
+  EXPECT_TRUE(replayed(growing(), options).completed);
 }
 
 TEST(ReplaySession, ATraceThatNeedsNoMemoryNeedsNoCapacity) {

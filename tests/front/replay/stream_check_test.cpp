@@ -66,7 +66,7 @@ class StreamChecks : public ::testing::TestWithParam<const char*> {
     memory_ = device_->alloc(16_MiB).value();
     first_ = device_->create_stream().value();
     second_ = device_->create_stream().value();
-    check_ = std::move(StreamCheck::open(*device_, true)).value();
+    check_ = std::move(StreamCheck::open(*device_, {.several_streams = true})).value();
   }
 
   std::unique_ptr<ReplayMachine> machine_;
@@ -193,7 +193,7 @@ TEST(StreamCheck, UnderLazyAMissingFenceIsAlwaysSeen) {
   const StreamRef first = device.create_stream().value();
   const StreamRef second = device.create_stream().value();
   for (const bool swapped : {false, true}) {  // no matter which stream the driver runs first
-    const auto check = std::move(StreamCheck::open(device, true)).value();
+    const auto check = std::move(StreamCheck::open(device, {.several_streams = true})).value();
     EXPECT_THAT(reuse_too_early(*check, memory, swapped ? second : first, swapped ? first : second),
                 AllOf(HasSubstr("handed out while another user could still write to it"),
                       HasSubstr("the mark of block 0")))
@@ -208,7 +208,7 @@ TEST(StreamCheck, UnderLazyAForgottenForeignFreeIsSeen) {
   const DeviceAddress memory = device.alloc(1_MiB).value();
   const StreamRef home = device.create_stream().value();
   const StreamRef foreign = device.create_stream().value();
-  const auto check = std::move(StreamCheck::open(device, true)).value();
+  const auto check = std::move(StreamCheck::open(device, {.several_streams = true})).value();
   ASSERT_EQ(check->allocated(0, memory, 1_MiB, home, 0), "");
   ASSERT_EQ(check->freeing(memory, foreign, 1), "");
   ASSERT_EQ(check->allocated(1, memory, 1_MiB, home, 2), "");  // foreign still reads
@@ -219,8 +219,8 @@ TEST(StreamCheck, UnderLazyAForgottenForeignFreeIsSeen) {
 
 TEST(StreamCheck, GivesItsMemoryBack) {
   const auto machine = open_machine("fault=cuMemHostAlloc@2:2");
-  EXPECT_TRUE(StreamCheck::open(machine->tool_device(), false).ok());
-  const auto refused = StreamCheck::open(machine->tool_device(), false);
+  EXPECT_TRUE(StreamCheck::open(machine->tool_device(), {}).ok());
+  const auto refused = StreamCheck::open(machine->tool_device(), {});
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code(), Code::out_of_memory);
 }

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstdlib>
@@ -104,6 +105,34 @@ TEST_F(OutputFile, AFullDiskLeavesTheOldFileAndNoOther) {
   EXPECT_EXIT(write_with_little_room(path("a")), ::testing::ExitedWithCode(7), "");
   EXPECT_EQ(content(path("a")), "old");
   EXPECT_EQ(files(), 1U);
+}
+
+// Root may write everywhere, so somebody else tries.
+[[noreturn]] void write_as_nobody(const std::string& path) {
+  if (geteuid() == 0 && seteuid(65534) != 0) std::_Exit(1);
+  const bool possible = write_trouble(path).empty();
+  std::_Exit(possible && write_file(path, "new").empty() ? 7 : 2);
+}
+
+TEST_F(OutputFile, AFileInAFolderThatCannotBeWrittenIsWrittenInPlace) {
+  EXPECT_EQ(write_file(path("a"), "old and longer"), "");
+  fs::permissions(path("a"), static_cast<fs::perms>(0666));
+  fs::permissions(folder_, static_cast<fs::perms>(0555));
+  EXPECT_EXIT(write_as_nobody(path("a")), ::testing::ExitedWithCode(7), "");
+  EXPECT_EXIT(write_as_nobody(path("b")), ::testing::ExitedWithCode(2), "");
+  fs::permissions(folder_, static_cast<fs::perms>(0755));
+  EXPECT_EQ(content(path("a")), "new");
+}
+
+TEST_F(OutputFile, TroubleIsForeseenAndNothingIsLeftBehind) {
+  EXPECT_EQ(write_trouble(path("a")), "");
+  EXPECT_EQ(files(), 0U);
+  EXPECT_EQ(write_file(path("a"), "text"), "");
+  EXPECT_EQ(write_trouble(path("a")), "");
+  EXPECT_EQ(content(path("a")), "text");
+  EXPECT_EQ(write_trouble(folder_.string()), "it is a folder.");
+  EXPECT_EQ(write_trouble("/dev/null"), "");
+  EXPECT_THAT(write_trouble(path("no/such/folder")), HasSubstr("No such file or directory"));
 }
 
 TEST_F(OutputFile, AStreamThatTakesNothingIsTold) {

@@ -102,6 +102,15 @@ TEST(ByteSource, RefusesStreamsThatGrowBeyondTheLimit) {
   EXPECT_LT(error.offset.value(), 2'000'000U);
 }
 
+TEST(ByteSource, RefusesStreamsThatNoRealTraceWouldBe) {
+  const std::string bomb = gzipped(std::string(5'000'000, '0'));
+  const TraceError error = error_of(bomb, {.free_growth = 1_MiB});
+  EXPECT_THAT(error.message, HasSubstr("unpacks to more than 250 times its size"));
+  EXPECT_LT(error.offset.value(), 2'000'000U);
+  ByteSource small = ByteSource::over(bomb);
+  EXPECT_TRUE(small.rest()) << "it is small enough";
+}
+
 TEST(ByteSource, SaysWhereGzipIsCutOff) {
   const std::string content = noise(600'000);
   const std::string packed = gzipped(content);

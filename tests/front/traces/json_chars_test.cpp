@@ -59,8 +59,19 @@ TEST(JsonChars, RefusesAnEndlessToken) {
   JsonChars chars(source);
   while (chars.more()) chars.advance();
   ASSERT_TRUE(chars.error());
-  EXPECT_EQ(chars.error()->message, "has a text or number of more than 64 MiB");
+  EXPECT_EQ(chars.error()->message, "has a text, a number or blanks of more than 16 MiB");
   EXPECT_LE(chars.error()->offset.value(), json.size());
+}
+
+TEST(JsonChars, RefusesEndlessBlanks) {
+  const std::string json = "[1," + std::string(kLongestJsonToken + 10, ' ') + "2]";
+  ByteSource source = ByteSource::over(json);
+  JsonChars chars(source);
+  while (chars.more()) chars.advance();
+  ASSERT_TRUE(chars.error());
+  std::string lines = "[1";
+  while (lines.size() < 2 * kLongestJsonToken) lines += ",\n  1";
+  EXPECT_EQ(filtered(lines + "]"), lines + "]") << "many short ones are well";
 }
 
 TEST(JsonChars, PassesOnWhatTheSourceSays) {

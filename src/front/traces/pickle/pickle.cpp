@@ -45,6 +45,7 @@ class Decoder {
   bool push_mark();
   bool pop();
   bool pop_mark(std::uint64_t& first);
+  bool count_pop();
   bool push(PickleValue value);
   bool refuse(Opcode opcode);
   bool need(std::uint64_t values);
@@ -59,6 +60,7 @@ class Decoder {
   PickleDocument document_;
   std::vector<PickleValue> stack_;
   std::vector<std::uint64_t> marks_;  // heights of the stack
+  std::uint64_t pops_ = 0;
   PickleMemo memo_;
 };
 
@@ -125,7 +127,7 @@ bool Decoder::step(Opcode opcode) {
     case Opcode::pop:
       return pop();
     case Opcode::pop_mark:
-      if (!pop_mark(first)) return false;
+      if (!count_pop() || !pop_mark(first)) return false;
       stack_.resize(first);
       return true;
     case Opcode::dup:
@@ -195,7 +197,15 @@ bool Decoder::pop_mark(std::uint64_t& first) {
   return true;
 }
 
+// What is dropped stays in the document; picklers drop values only in tuples that hold themselves.
+bool Decoder::count_pop() {
+  if (++pops_ <= limits_.pops) return true;
+  return input_.fail(
+      fmt::format("drops values more than {} times, as no pickler does", limits_.pops));
+}
+
 bool Decoder::pop() {
+  if (!count_pop()) return false;
   if (!marks_.empty() && marks_.back() == stack_.size()) {
     marks_.pop_back();
     return true;

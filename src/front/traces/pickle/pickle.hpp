@@ -15,7 +15,8 @@ namespace ferry::replay {
 struct PickleLimits {
   std::uint64_t stack = std::uint64_t{1} << 24;  // values waiting to be put into a container
   std::uint64_t marks = 10'000;                  // containers begun and not finished
-  std::uint64_t memory_per_byte = 16;            // of the pickle; real snapshots need about 2
+  std::uint64_t pops = 1'000'000;                // values dropped again
+  std::uint64_t memory_per_byte = 8;             // of the pickle; real snapshots need about 2
   Bytes memory_base = 64_MiB;
   Bytes memory_ceiling = 16_GiB;
 };

@@ -167,6 +167,13 @@ TEST(Pickle, LimitsHold) {
   EXPECT_THAT(decode_pickle(many + "N.", limits).error().message,
               HasSubstr("unpacks to more than 1 MiB of values"));
   EXPECT_TRUE(decode_pickle(many + "N."));
+  limits = {};
+  limits.pops = 1000;
+  EXPECT_THAT(decode_pickle(many + "N.", limits).error().message,
+              HasSubstr("drops values more than 1000 times"));
+  std::string marked;
+  for (int i = 0; i < 1001; ++i) marked += "(1";
+  EXPECT_THAT(decode_pickle(marked + "N.", limits).error().message, HasSubstr("drops values"));
 }
 
 TEST(Pickle, DeepNestingTakesNoStackOfOurs) {
