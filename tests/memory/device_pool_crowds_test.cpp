@@ -21,6 +21,9 @@ class DevicePoolCrowds : public testing_support::DevicePoolTest {
 const StreamRef kPerThread{reinterpret_cast<void*>(2)};
 
 TEST_P(DevicePoolCrowds, ManyStreamsAtOnceNeedNeitherWaitsNorAddresses) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the sanitizer leaves the stand-in half a tebibyte of addresses, not 16";
+#endif
   std::vector<StreamRef> streams;
   for (int i = 0; i < 250; ++i) streams.push_back(sim_.stream());
   const auto round = [&] {
