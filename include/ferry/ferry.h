@@ -129,7 +129,7 @@ FERRY_API ferry_status ferry_device_allocate(ferry_device_pool* pool, size_t byt
  *                   ferry_device_record_use
  *   - blocks host: never
  *   - errors: NOT_OWNED (foreign or interior pointer), ALREADY_FREED, INVALID_ARGUMENT (a stream of
- *             another context, or no living stream); the pool is unchanged */
+ *             another context); the pool is unchanged */
 FERRY_API ferry_status ferry_device_free(ferry_device_pool* pool, void* pointer, void* stream);
 
 /* Tells the pool that work queued so far on `stream` uses the block, which was allocated on another

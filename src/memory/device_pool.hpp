@@ -40,8 +40,8 @@ struct DevicePoolStats {
   std::uint64_t num_alloc_retries = 0;  // requests that had to reclaim memory first
   std::uint64_t num_ooms = 0;
   std::uint64_t num_sync_all_streams = 0;  // whole-context synchronisations at the moment of reuse
-  std::uint64_t quarantined_blocks =
-      0;  // free blocks whose fence could not be recorded; never reused
+  std::uint64_t quarantined_blocks = 0;  // since creation: frees whose fence could not be recorded;
+                                         // their memory waits for an idle device
   std::uint64_t audits = 0;
 };
 
@@ -57,16 +57,19 @@ class DevicePool {
 
   // Memory for `bytes`, aligned to 512 B, usable by work queued on `stream` from now on. Null
   // address for 0 bytes. Blocks the host only when memory is short. Errors: out_of_memory (see
-  // out_of_memory_report), driver errors.
+  // out_of_memory_report), invalid_argument (a stream of another context, or no living stream),
+  // driver errors.
   [[nodiscard]] Result<DeviceAddress> allocate(Bytes bytes, StreamRef stream);
 
   // Gives a block back, after the work queued so far on `stream` and on the streams of record_use.
-  // The null address is ignored. Never blocks. Errors: not_owned, already_freed (the pool is
-  // unchanged).
+  // The null address is ignored. Never blocks. Where `stream` is gone, the memory waits for an idle
+  // device. Errors: not_owned, already_freed, invalid_argument (a stream of another context); the
+  // pool is unchanged.
   [[nodiscard]] Status free(DeviceAddress address, StreamRef stream);
 
   // Work queued so far on `stream` uses the live block: it outlives that work even when freed
-  // elsewhere. Errors: not_owned, already_freed.
+  // elsewhere. Errors: not_owned, already_freed, invalid_argument (as allocate), and the driver's
+  // where a per-thread stream could not be marked.
   [[nodiscard]] Status record_use(DeviceAddress address, StreamRef stream);
 
   // Call before a stream is destroyed: its idle memory can then serve others without a device

@@ -34,7 +34,7 @@ class HazardChecker {
   // access. `seen`: what the host has seen complete.
   void note(Toucher who, std::span<const Touch> touches, const Clock& before, const Clock& seen);
 
-  // The host ends a mapping by `call`: frees or unmaps it. To be called before it is gone.
+  // The host ends a mapping by `call`: has freed or unmapped it.
   void note_end(Symbol call, const Mapping& mapping, const Clock& seen);
   // The host takes page-locked memory away.
   void note_host_end(Symbol call, std::uint64_t address, std::uint64_t bytes, const Clock& seen);

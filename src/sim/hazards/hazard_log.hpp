@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What became of the hazards that were found: printed, counted, and in the end the exit status of a
 // process that would otherwise report success. Lives as long as the library; a reset does not
-// forget hazards that nobody has taken. Requires the library's
-// lock.
+// forget hazards that nobody has taken. Requires the library's lock.
 #pragma once
 
 #include <atomic>
