@@ -206,36 +206,30 @@ int run_replay(const ReplayArguments& arguments) {
 }
 
 constexpr const char* kFooter =
-    "FILE is a PyTorch memory snapshot (torch.cuda.memory._dump_snapshot), an RMM log (CSV), or a\n"
-    "Kineto/PyTorch profiler trace with memory events (.json, .json.gz). A folder stands for all\n"
-    "traces below it. Without FILE, the folder that FERRY_TRACE_DIR names is replayed.\n"
-    "\n"
-    "Each pass allocates what was live at the start, follows the events in order, and frees the\n"
-    "rest. Marks are written into every block and read back before its free, so that memory "
-    "handed\n"
-    "out too early is found; the pool's books are audited after every pass.\n"
-    "\n"
-    "Driver calls are counted and priced whether they succeed or not: where memory is short, some\n"
-    "are refused before the pool helps itself.\n"
-    "\n"
-    "JSON is one object, printed in every case: \"error\" says why nothing was replayed or the "
-    "page\n"
-    "was not written, else it is null. A file's own figures are those of its \"device\": of "
-    "several "
-    "the\n"
-    "one that failed, else the one with the worst ratio. Devices have the numbers of the file; -1 "
-    "is\n"
-    "the host. Sizes are bytes; null is unknown.\n"
-    "\n"
-    "For example:\n"
-    "  ferry replay snapshot.pickle\n"
-    "  ferry replay --capacity min --repeat 3 --html report.html snapshot.pickle\n"
-    "  ferry replay --schedule lazy --json a.pickle b.json.gz\n"
-    "\n"
-    "Exit codes: 1 a check failed, the driver did, or the page could not be written, else 2 a "
-    "file\n"
-    "or the command line could not be understood, else 3 the memory (of the device or of this\n"
-    "machine) did not suffice, else 0.";
+    R"(FILE is a PyTorch memory snapshot (torch.cuda.memory._dump_snapshot), an RMM log (CSV), or a
+Kineto/PyTorch profiler trace with memory events (.json, .json.gz). A folder stands for all
+traces below it. Without FILE, the folder that FERRY_TRACE_DIR names is replayed.
+
+Each pass allocates what was live at the start, follows the events in order, and frees the
+rest. Marks are written into every block and read back before its free, so that memory handed
+out too early is found; the pool's books are audited after every pass.
+
+Driver calls are counted and priced whether they succeed or not: where memory is short, some
+are refused before the pool helps itself.
+
+JSON is one object, printed in every case: "error" says why nothing was replayed or the page
+was not written, else it is null. A file's own figures are those of its "device": of several the
+one that failed, else the one with the worst ratio. Devices have the numbers of the file; -1 is
+the host. Sizes are bytes; null is unknown.
+
+For example:
+  ferry replay snapshot.pickle
+  ferry replay --capacity min --repeat 3 --html report.html snapshot.pickle
+  ferry replay --schedule lazy --json a.pickle b.json.gz
+
+Exit codes: 1 a check failed, the driver did, or the page could not be written, else 2 a file
+or the command line could not be understood, else 3 the memory (of the device or of this
+machine) did not suffice, else 0.)";
 
 // The parser itself takes "010" for 8, and what is too large for the largest number.
 CLI::Validator whole_number(std::uint64_t least,
