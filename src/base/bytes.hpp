@@ -48,6 +48,9 @@ inline constexpr Bytes operator""_GiB(unsigned long long n) {
   return n != 0 && (n & (n - 1)) == 0;
 }
 
+// Beyond any memory there is. What is not larger can be rounded up and summed without wrapping.
+inline constexpr Bytes kLargestRequest{std::uint64_t{1} << 46};
+
 // Round to a multiple of `step`, a power of two. `align_up` requires n + step not to overflow.
 [[nodiscard]] constexpr std::uint64_t align_down(std::uint64_t n, std::uint64_t step) {
   return n & ~(step - 1);

@@ -14,6 +14,12 @@
 
 namespace ferry {
 
+namespace {
+
+constexpr Status kForeignStream(Code::invalid_argument, "a stream of another context or device");
+
+}  // namespace
+
 class DevicePool::Impl {
  public:
   Impl(Device& device, Bytes limit, Bytes total_memory)
@@ -33,7 +39,8 @@ class DevicePool::Impl {
  private:
   Result<std::uint32_t> heap_index(StreamRef stream) FERRY_REQUIRES(mutex_);
   std::optional<std::uint32_t> adopt_ended_heap(StreamRef stream) FERRY_REQUIRES(mutex_);
-  Status refuse_foreign(StreamRef stream) FERRY_REQUIRES(mutex_);
+  Result<bool> is_ours(StreamRef stream) const FERRY_REQUIRES(mutex_);
+  Status check_stream(StreamRef stream) const FERRY_REQUIRES(mutex_);
   Status not_live(DeviceAddress address) const FERRY_REQUIRES(mutex_);
   PendingFree collect_fences(DeviceAddress address, const LiveBlock& block, StreamRef stream)
       FERRY_REQUIRES(mutex_);
@@ -83,7 +90,7 @@ Result<std::uint32_t> DevicePool::Impl::heap_index(StreamRef stream) {
   const std::uint64_t key = stream_key(stream);
   if (const auto known = state_.heap_of.find(key); known != state_.heap_of.end())
     return known->second;
-  FERRY_TRY(refuse_foreign(stream));
+  FERRY_TRY(check_stream(stream));
   std::optional<std::uint32_t> index = adopt_ended_heap(stream);
   if (!index) {
     index = static_cast<std::uint32_t>(state_.heaps.size());
@@ -113,14 +120,19 @@ std::optional<std::uint32_t> DevicePool::Impl::adopt_ended_heap(StreamRef stream
   return std::nullopt;
 }
 
-// The pool's fences are events of the device's primary context, which other contexts' streams
-// cannot record.
-Status DevicePool::Impl::refuse_foreign(StreamRef stream) {
-  if (is_default(stream)) return {};
-  const Result<bool> ours = state_.device.owns(stream);
+// Whether the pool can fence the stream: its fences are events of the device's primary context,
+// which other contexts' streams cannot record. The driver is asked only about streams that the pool
+// does not know. Error: no living stream has the handle.
+Result<bool> DevicePool::Impl::is_ours(StreamRef stream) const {
+  if (is_default(stream)) return true;
+  if (state_.heap_of.find(stream_key(stream)) != state_.heap_of.end()) return true;
+  return state_.device.owns(stream);
+}
+
+Status DevicePool::Impl::check_stream(StreamRef stream) const {
+  const Result<bool> ours = is_ours(stream);
   if (!ours) return Status(Code::invalid_argument, "a handle of no living stream");
-  if (!*ours) return Status(Code::invalid_argument, "a stream of another context or device");
-  return {};
+  return *ours ? Status() : kForeignStream;
 }
 
 Status DevicePool::Impl::free(DeviceAddress address, StreamRef stream) {
@@ -129,12 +141,8 @@ Status DevicePool::Impl::free(DeviceAddress address, StreamRef stream) {
   const auto entry = state_.live.find(address.value);
   if (entry == state_.live.end()) return not_live(address);
   const LiveBlock block = entry->second;
-  const std::uint64_t key = stream_key(stream);
   // A stream that is gone cannot be asked; the block is quarantined then.
-  if (!is_default(stream) && state_.heap_of.find(key) == state_.heap_of.end()) {
-    const Result<bool> ours = state_.device.owns(stream);
-    if (ours.ok() && !*ours) return refuse_foreign(stream);
-  }
+  if (const Result<bool> ours = is_ours(stream); ours && !*ours) return kForeignStream;
   PendingFree pending = collect_fences(address, block, stream);
   state_.live.erase(entry);
   --state_.stats.allocations;
@@ -200,8 +208,7 @@ Status DevicePool::Impl::record_use(DeviceAddress address, StreamRef stream) {
   const MutexLock lock(mutex_);
   const auto entry = state_.live.find(address.value);
   if (entry == state_.live.end()) return not_live(address);
-  if (state_.heap_of.find(stream_key(stream)) == state_.heap_of.end())
-    FERRY_TRY(refuse_foreign(stream));
+  FERRY_TRY(check_stream(stream));
   return state_.foreign_uses.add(address, stream, state_.events);
 }
 

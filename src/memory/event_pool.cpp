@@ -17,6 +17,13 @@ Result<EventHandle> EventPool::take() {
   return event;
 }
 
+bool EventPool::give_back_if_reached(EventHandle event) {
+  const Result<bool> reached = device_.query(event);
+  if (!reached || !*reached) return false;
+  give_back(event);
+  return true;
+}
+
 Result<EventHandle> EventPool::record(StreamRef stream) {
   Result<EventHandle> event = take();
   if (!event) return event;

@@ -21,6 +21,13 @@ class EventPool {
   // An event that nobody waits for any more.
   [[nodiscard]] Result<EventHandle> take();
   void give_back(EventHandle event) { free_.push_back(event); }
+  void give_back(const std::vector<EventHandle>& events) {
+    free_.insert(free_.end(), events.begin(), events.end());
+  }
+
+  // Whether the work that an event captured has finished; the event is given back then. A query
+  // that the driver does not answer counts as not finished: nothing is reused on a guess.
+  [[nodiscard]] bool give_back_if_reached(EventHandle event);
 
   // An event that captures the work queued so far on `stream`, or in the whole context.
   [[nodiscard]] Result<EventHandle> record(StreamRef stream);

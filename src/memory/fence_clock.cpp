@@ -34,12 +34,8 @@ void FenceClock::add_mark(EventHandle event) {
 }
 
 void FenceClock::poll(EventPool& events) {
-  while (!marks_.empty()) {
-    const Result<bool> reached = events.device().query(marks_.front().event);
-    if (!reached || !*reached)
-      return;  // an unanswered query counts as not reached: nothing is reused
+  while (!marks_.empty() && events.give_back_if_reached(marks_.front().event)) {
     passed_ = marks_.front().stamp;
-    events.give_back(marks_.front().event);
     marks_.pop_front();
   }
 }

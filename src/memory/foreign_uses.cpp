@@ -12,11 +12,7 @@ namespace {
 // Drops uses whose work has finished: a block that lives long is used by many streams that end.
 void drop_finished(std::vector<ForeignUse>& uses, EventPool& events) {
   std::erase_if(uses, [&](const ForeignUse& use) {
-    if (!use.has_event()) return false;
-    const Result<bool> reached = events.device().query(use.event);
-    if (!reached || !*reached) return false;
-    events.give_back(use.event);
-    return true;
+    return use.has_event() && events.give_back_if_reached(use.event);
   });
 }
 

@@ -8,8 +8,6 @@ namespace ferry {
 namespace {
 
 constexpr std::uint64_t kPage = 4096;
-constexpr std::uint64_t kLargestRequest = std::uint64_t{1}
-                                          << 46;  // beyond any host; keeps sums from wrapping
 
 // The most that a request of `size` may be given.
 constexpr std::uint64_t kMostWasteShift = 5;
@@ -31,12 +29,8 @@ PinnedPool::~PinnedPool() {
   // At process exit the driver may be gone already; then no queued work is left either, and the
   // memory goes with the process.
   static_cast<void>(device_.synchronize());
-  for (const Fenced& block : fenced_) {
-    for (const EventHandle event : block.events) events_.give_back(event);
-  }
-  for (const auto& [address, events] : uses_) {
-    for (const EventHandle event : events) events_.give_back(event);
-  }
+  for (const Fenced& block : fenced_) events_.give_back(block.events);
+  for (const auto& [address, events] : uses_) events_.give_back(events);
   for (const auto& [address, block] : live_)
     static_cast<void>(device_.host_free(pointer_to(address)));
   for (const auto& [address, size] : freed_)
@@ -45,7 +39,7 @@ PinnedPool::~PinnedPool() {
 
 Result<void*> PinnedPool::allocate(Bytes bytes) {
   if (bytes.count == 0) return static_cast<void*>(nullptr);
-  if (bytes.count > kLargestRequest) return Status(Code::out_of_memory, "pinned pool");
+  if (bytes > kLargestRequest) return Status(Code::out_of_memory, "pinned pool");
   const std::uint64_t size = align_up(bytes.count, kPage);
   const MutexLock lock(mutex_);
   poll_fences();
@@ -126,12 +120,7 @@ Status PinnedPool::record_use(const void* pointer, StreamRef stream) {
   if (block == live_.end()) return Status(Code::not_owned, "pinned pool");
   std::vector<EventHandle>& events = uses_[block->first];
   // Uses that have ended are forgotten, so that a block copied for ever keeps few events.
-  std::erase_if(events, [&](EventHandle event) {
-    const Result<bool> reached = device_.query(event);
-    if (!reached || !*reached) return false;
-    events_.give_back(event);
-    return true;
-  });
+  std::erase_if(events, [&](EventHandle event) { return events_.give_back_if_reached(event); });
   const Result<EventHandle> event = events_.record(stream);
   if (!event) return event.error();
   events.push_back(*event);
@@ -153,9 +142,7 @@ PinnedPool::LiveBlocks::const_iterator PinnedPool::containing(std::uint64_t addr
 void PinnedPool::poll_fences() {
   std::erase_if(fenced_, [&](Fenced& block) {
     while (!block.events.empty()) {
-      const Result<bool> reached = device_.query(block.events.back());
-      if (!reached || !*reached) return false;
-      events_.give_back(block.events.back());
+      if (!events_.give_back_if_reached(block.events.back())) return false;
       block.events.pop_back();
     }
     free_.emplace(block.size, block.address);

@@ -19,13 +19,10 @@ constexpr std::uint64_t kSlabReservation = std::uint64_t{4} << 30;
 constexpr std::size_t kHeapsOfOneSize = 8;
 constexpr std::size_t kMostHalvings = 7;
 
-constexpr std::uint64_t kLargestRequest = std::uint64_t{1}
-                                          << 46;  // beyond any device; keeps sums from wrapping
-
 }  // namespace
 
 Result<LiveBlock> Placer::find(std::uint32_t user, std::uint64_t bytes) {
-  if (bytes > kLargestRequest) return Status(Code::out_of_memory, "device pool");
+  if (Bytes{bytes} > kLargestRequest) return Status(Code::out_of_memory, "device pool");
   if (bytes <= kLargestSlabBlock) return allocate_in_slab(user, bytes);
   return place(user, SpaceKind::blocks, align_up(bytes, kBlockAlignment));
 }

@@ -86,8 +86,7 @@ std::string describe_out_of_memory(const PoolState& state, Bytes bytes, const He
   std::string out = fmt::format(
       "out of memory: {} for {} could not be had.\n"
       "The pool holds {} of {} ({}): {} in chunks with live blocks ({} of that free beside them), "
-      "{} "
-      "fenced, {} idle.\n",
+      "{} fenced, {} idle.\n",
       format_bytes(bytes), name_of(heap), format_bytes(Bytes{state.committed}),
       format_bytes(Bytes{state.budget()}),
       state.limit.count != 0 ? "its limit" : "the device's memory", format_bytes(Bytes{usage.live}),

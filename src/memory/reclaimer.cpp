@@ -193,10 +193,7 @@ void Reclaimer::poll_fences() {
   for (const std::unique_ptr<Heap>& heap : state_.heaps) heap->clock.poll(state_.events);
   for (std::size_t index = 0; index < state_.pending.size();) {
     PendingFree& pending = state_.pending[index];
-    while (!pending.events.empty()) {
-      const Result<bool> reached = state_.device.query(pending.events.back());
-      if (!reached || !*reached) break;
-      state_.events.give_back(pending.events.back());
+    while (!pending.events.empty() && state_.events.give_back_if_reached(pending.events.back())) {
       pending.events.pop_back();
     }
     if (pending.events.empty() && !pending.quarantined) {
@@ -223,7 +220,7 @@ Status Reclaimer::synchronize() {
   FERRY_TRY(state_.device.synchronize());
   ++state_.stats.num_sync_all_streams;
   while (!state_.pending.empty()) {
-    for (const EventHandle event : state_.pending.back().events) state_.events.give_back(event);
+    state_.events.give_back(state_.pending.back().events);
     free_pending(state_.pending.size() - 1);
   }
   for (const std::unique_ptr<Heap>& heap : state_.heaps) {

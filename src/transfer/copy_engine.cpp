@@ -52,7 +52,7 @@ Result<Ticket> CopyEngine::submit(std::span<const CopyRequest> requests, const C
       if (used[i]) static_cast<void>(device_.synchronize(channels_[i].stream));
     }
     if (!events) return events.error();
-    for (const EventHandle event : *events) events_.give_back(event);
+    events_.give_back(*events);
     return status;
   }
   stats_.requests += requests.size();
@@ -83,7 +83,7 @@ Status CopyEngine::order_after(const std::array<bool, kDirections>& used, const 
     }
   }
   // A wait holds what the event stood for; the event itself is free for other records.
-  for (const EventHandle event : recorded) events_.give_back(event);
+  events_.give_back(recorded);
   return status;
 }
 
@@ -119,7 +119,7 @@ Result<std::vector<EventHandle>> CopyEngine::mark(const std::array<bool, kDirect
     if (!used[i]) continue;
     const Result<EventHandle> event = events_.record(channels_[i].stream);
     if (!event) {
-      for (const EventHandle made : events) events_.give_back(made);
+      events_.give_back(events);
       return event.error();
     }
     events.push_back(*event);
@@ -129,7 +129,7 @@ Result<std::vector<EventHandle>> CopyEngine::mark(const std::array<bool, kDirect
 
 void CopyEngine::give_back(const std::vector<EventHandle>& events) {
   const MutexLock lock(mutex_);
-  for (const EventHandle event : events) events_.give_back(event);
+  events_.give_back(events);
 }
 
 CopyEngineStats CopyEngine::stats() const {
