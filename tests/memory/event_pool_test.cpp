@@ -39,6 +39,23 @@ TEST(EventPool, AFailedRecordLosesNoEvent) {
   events.give_back(*event);
 }
 
+TEST(EventPool, AnEventComesBackOnlyOnceItsWorkHasFinished) {
+  SimDevice sim("schedule=lazy");
+  const StreamRef stream = sim.stream();
+  const DeviceAddress memory = sim.test_side().alloc(4_KiB).value();
+  EventPool events(sim.pool_side());
+  sim.write(memory, 1, stream);
+  const EventHandle event = events.record(stream).value();
+  EXPECT_FALSE(events.give_back_if_reached(event));
+  EXPECT_NE(events.take().value().value, event.value) << "it still stands for queued work";
+  sim.drain();
+  sim.fail_nth("cuEventQuery", 1, 999);
+  EXPECT_FALSE(events.give_back_if_reached(event)) << "an unanswered query is no answer";
+  EXPECT_TRUE(events.give_back_if_reached(event));
+  EXPECT_EQ(events.take().value().value, event.value);
+  ASSERT_TRUE(sim.test_side().free(memory));
+}
+
 TEST(EventPool, ReportsThatNoEventCanBeMade) {
   SimDevice sim;
   const StreamRef stream = sim.stream();
