@@ -116,6 +116,9 @@ TEST_F(ReplayCommand, DevicesHiddenFromOtherProgramsDoNotMatter) {
 }
 
 TEST_F(ReplayCommand, WithoutACapacityThereIsRoomForAnyTrace) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the sanitizer leaves the stand-in half a tebibyte of addresses, not 16";
+#endif
   std::string text = "Action,Pointer,Size\n";
   for (int i = 1; i <= 3; ++i) {
     text += "allocate,0x" + std::to_string(i) + "00000000000," + std::to_string(1ULL << 40) + "\n";
