@@ -115,3 +115,104 @@ CUresult cuMemsetD2D16Async_ptsz(CUdeviceptr dstDevice, size_t dstPitch, unsigne
                                  size_t Width, size_t Height, CUstream hStream) {
   return cuMemsetD2D16Async(dstDevice, dstPitch, us, Width, Height, of_thread(hStream));
 }
+
+CUresult cuMemPrefetchAsync_ptsz(CUdeviceptr devPtr, size_t count, CUdevice dstDevice,
+                                 CUstream hStream) {
+  return cuMemPrefetchAsync(devPtr, count, dstDevice, of_thread(hStream));
+}
+
+CUresult cuMemPrefetchAsync_v2_ptsz(CUdeviceptr devPtr, size_t count, CUmemLocation location,
+                                    unsigned int flags, CUstream hStream) {
+  return cuMemPrefetchAsync_v2(devPtr, count, location, flags, of_thread(hStream));
+}
+
+CUresult cuMemcpyBatchAsync_ptsz(CUdeviceptr* dsts, CUdeviceptr* srcs, size_t* sizes, size_t count,
+                                 CUmemcpyAttributes* attrs, size_t* attrIdxs, size_t numAttrs,
+                                 size_t* failIdx, CUstream hStream) {
+  return cuMemcpyBatchAsync(dsts, srcs, sizes, count, attrs, attrIdxs, numAttrs, failIdx,
+                            of_thread(hStream));
+}
+
+CUresult cuMemcpyBatchAsync_v2_ptsz(CUdeviceptr* dsts, CUdeviceptr* srcs, size_t* sizes,
+                                    size_t count, CUmemcpyAttributes* attrs, size_t* attrIdxs,
+                                    size_t numAttrs, CUstream hStream) {
+  return cuMemcpyBatchAsync_v2(dsts, srcs, sizes, count, attrs, attrIdxs, numAttrs,
+                               of_thread(hStream));
+}
+
+CUresult cuMemcpy3DBatchAsync_ptsz(size_t numParams, CUDA_MEMCPY3D_BATCH_OP* opList,
+                                   size_t* failIdx, unsigned long long flags, CUstream hStream) {
+  return cuMemcpy3DBatchAsync(numParams, opList, failIdx, flags, of_thread(hStream));
+}
+
+CUresult cuMemcpy3DBatchAsync_v2_ptsz(size_t numParams, CUDA_MEMCPY3D_BATCH_OP* opList,
+                                      unsigned long long flags, CUstream hStream) {
+  return cuMemcpy3DBatchAsync_v2(numParams, opList, flags, of_thread(hStream));
+}
+
+CUresult cuStreamAddCallback_ptsz(CUstream hStream, CUstreamCallback callback, void* userData,
+                                  unsigned int flags) {
+  return cuStreamAddCallback(of_thread(hStream), callback, userData, flags);
+}
+
+CUresult cuStreamGetId_ptsz(CUstream hStream, unsigned long long* streamId) {
+  return cuStreamGetId(of_thread(hStream), streamId);
+}
+
+CUresult cuStreamGetDevice_ptsz(CUstream hStream, CUdevice* device) {
+  return cuStreamGetDevice(of_thread(hStream), device);
+}
+
+CUresult cuStreamWriteValue32_ptsz(CUstream stream, CUdeviceptr addr, cuuint32_t value,
+                                   unsigned int flags) {
+  return cuStreamWriteValue32(of_thread(stream), addr, value, flags);
+}
+
+CUresult cuStreamWriteValue32_v2_ptsz(CUstream stream, CUdeviceptr addr, cuuint32_t value,
+                                      unsigned int flags) {
+  return cuStreamWriteValue32_v2(of_thread(stream), addr, value, flags);
+}
+
+CUresult cuStreamWriteValue64_ptsz(CUstream stream, CUdeviceptr addr, cuuint64_t value,
+                                   unsigned int flags) {
+  return cuStreamWriteValue64(of_thread(stream), addr, value, flags);
+}
+
+CUresult cuStreamWriteValue64_v2_ptsz(CUstream stream, CUdeviceptr addr, cuuint64_t value,
+                                      unsigned int flags) {
+  return cuStreamWriteValue64_v2(of_thread(stream), addr, value, flags);
+}
+
+CUresult cuStreamWaitValue32_ptsz(CUstream stream, CUdeviceptr addr, cuuint32_t value,
+                                  unsigned int flags) {
+  return cuStreamWaitValue32(of_thread(stream), addr, value, flags);
+}
+
+CUresult cuStreamWaitValue32_v2_ptsz(CUstream stream, CUdeviceptr addr, cuuint32_t value,
+                                     unsigned int flags) {
+  return cuStreamWaitValue32_v2(of_thread(stream), addr, value, flags);
+}
+
+CUresult cuStreamWaitValue64_ptsz(CUstream stream, CUdeviceptr addr, cuuint64_t value,
+                                  unsigned int flags) {
+  return cuStreamWaitValue64(of_thread(stream), addr, value, flags);
+}
+
+CUresult cuStreamWaitValue64_v2_ptsz(CUstream stream, CUdeviceptr addr, cuuint64_t value,
+                                     unsigned int flags) {
+  return cuStreamWaitValue64_v2(of_thread(stream), addr, value, flags);
+}
+
+CUresult cuStreamBatchMemOp_ptsz(CUstream stream, unsigned int count,
+                                 CUstreamBatchMemOpParams* paramArray, unsigned int flags) {
+  return cuStreamBatchMemOp(of_thread(stream), count, paramArray, flags);
+}
+
+CUresult cuStreamBatchMemOp_v2_ptsz(CUstream stream, unsigned int count,
+                                    CUstreamBatchMemOpParams* paramArray, unsigned int flags) {
+  return cuStreamBatchMemOp_v2(of_thread(stream), count, paramArray, flags);
+}
+
+CUresult cuEventRecordWithFlags_ptsz(CUevent hEvent, CUstream hStream, unsigned int flags) {
+  return cuEventRecordWithFlags(hEvent, of_thread(hStream), flags);
+}

@@ -103,6 +103,34 @@ CUresult MemoryOperations::fill_rows(int device, Rectangle destination, std::uin
   return CUDA_SUCCESS;
 }
 
+std::optional<std::uint64_t> MemoryOperations::load_word(int device, std::uint64_t address,
+                                                         std::uint64_t bytes) {
+  if (!may(device, Access::read, address, bytes)) return std::nullopt;
+  if (!addresses_.contains(address)) {  // the program's threads may write it meanwhile
+    return bytes == 4
+               ? __atomic_load_n(reinterpret_cast<std::uint32_t*>(address), __ATOMIC_ACQUIRE)
+               : __atomic_load_n(reinterpret_cast<std::uint64_t*>(address), __ATOMIC_ACQUIRE);
+  }
+  std::uint64_t value = 0;
+  read(reinterpret_cast<std::byte*>(&value), address, bytes);
+  return value;
+}
+
+CUresult MemoryOperations::store_word(int device, std::uint64_t address, std::uint64_t value,
+                                      std::uint64_t bytes) {
+  if (!may(device, Access::read_write, address, bytes)) return CUDA_ERROR_ILLEGAL_ADDRESS;
+  if (!physical_.with_data()) return CUDA_SUCCESS;
+  if (addresses_.contains(address))
+    return write(address, reinterpret_cast<const std::byte*>(&value), bytes);
+  if (bytes == 4) {
+    __atomic_store_n(reinterpret_cast<std::uint32_t*>(address), static_cast<std::uint32_t>(value),
+                     __ATOMIC_RELEASE);
+  } else {
+    __atomic_store_n(reinterpret_cast<std::uint64_t*>(address), value, __ATOMIC_RELEASE);
+  }
+  return CUDA_SUCCESS;
+}
+
 bool MemoryOperations::peek(std::uint64_t address, std::byte* out, std::uint64_t bytes) {
   if (!physical_.with_data()) return false;
   for (std::uint64_t done = 0; done < bytes;) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "sim/memory/address_space.hpp"
 #include "sim/memory/page_table.hpp"
@@ -61,6 +62,13 @@ class MemoryOperations {
   [[nodiscard]] CUresult fill_rows(int device, Rectangle destination, std::uint32_t element,
                                    std::uint64_t element_bytes, std::uint64_t width,
                                    std::uint64_t rows);
+
+  // A word of 4 or 8 bytes, read and written at once. Nothing where `device` may not read it.
+  // Requires: the address is a multiple of the size; load_word: there is data.
+  [[nodiscard]] std::optional<std::uint64_t> load_word(int device, std::uint64_t address,
+                                                       std::uint64_t bytes);
+  [[nodiscard]] CUresult store_word(int device, std::uint64_t address, std::uint64_t value,
+                                    std::uint64_t bytes);
 
   // Device memory to the host, whatever the rights. False where a part is not mapped, or without
   // data.

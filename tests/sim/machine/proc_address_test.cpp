@@ -23,6 +23,8 @@ TEST(ProcAddress, TheNewestVariantUpToTheVersionWins) {
             reinterpret_cast<void*>(&cuCtxCreate_v2));
   EXPECT_EQ(proc_address("cuCtxCreate", 11030, false).function,
             reinterpret_cast<void*>(&cuCtxCreate_v2));
+  EXPECT_EQ(proc_address("cuCtxCreate", 12040, false).function,
+            reinterpret_cast<void*>(&cuCtxCreate_v3));
   EXPECT_EQ(proc_address("cuCtxCreate", 12050, false).function,
             reinterpret_cast<void*>(&cuCtxCreate_v4));
   EXPECT_EQ(proc_address("cuCtxCreate", 13000, false).function,
