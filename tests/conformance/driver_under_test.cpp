@@ -14,6 +14,7 @@ struct Row {
   const char* name;
   int version;
   bool required;
+  cuuint64_t flags;
   void (*store)(void* address);
 };
 
@@ -24,11 +25,14 @@ struct Row {
     g_functions.symbol = reinterpret_cast<decltype(g_functions.symbol)>(address); \
   }
 #define FERRY_CUDA_REQUIRED(name, version, symbol) \
-  {#name, version, true, FERRY_CONFORMANCE_STORE(symbol)},
+  {#name, version, true, CU_GET_PROC_ADDRESS_DEFAULT, FERRY_CONFORMANCE_STORE(symbol)},
 #define FERRY_CUDA_OPTIONAL(name, version, symbol) \
-  {#name, version, false, FERRY_CONFORMANCE_STORE(symbol)},
+  {#name, version, false, CU_GET_PROC_ADDRESS_DEFAULT, FERRY_CONFORMANCE_STORE(symbol)},
 #define FERRY_CUDA_EXPORTED(name, version, symbol) \
-  {#name, version, false, FERRY_CONFORMANCE_STORE(symbol)},
+  {#name, version, false, CU_GET_PROC_ADDRESS_DEFAULT, FERRY_CONFORMANCE_STORE(symbol)},
+#define FERRY_CUDA_PER_THREAD(name, version, symbol, suffix)             \
+  {#name, version, false, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, \
+   FERRY_CONFORMANCE_STORE(symbol)},
 constexpr Row kRows[] = {
 #include "abi/cuda_symbols.inc"
 };
@@ -55,8 +59,7 @@ Loaded load_driver(const std::string& library, std::string& why) {
   for (const Row& row : kRows) {
     void* address = nullptr;
     CUdriverProcAddressQueryResult status{};
-    const CUresult result =
-        get_address(row.name, &address, row.version, CU_GET_PROC_ADDRESS_DEFAULT, &status);
+    const CUresult result = get_address(row.name, &address, row.version, row.flags, &status);
     if (result == CUDA_SUCCESS && address != nullptr) {
       row.store(address);
     } else if (row.required) {

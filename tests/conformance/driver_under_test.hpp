@@ -8,10 +8,8 @@
 
 #include <string>
 
-// The members of the table are named as the variants are; these macros would rename them.
-#undef cuCtxCreate
-#undef cuEventElapsedTime
-#undef cuGetProcAddress
+// The members of the table are named as the variants are; cuda.h's macros would rename them.
+#include "abi/cuda_plain_names.inc"
 
 namespace ferry::conformance {
 
@@ -21,6 +19,8 @@ struct Functions {
 #define FERRY_CUDA_REQUIRED FERRY_CONFORMANCE_MEMBER
 #define FERRY_CUDA_OPTIONAL FERRY_CONFORMANCE_MEMBER
 #define FERRY_CUDA_EXPORTED FERRY_CONFORMANCE_MEMBER
+#define FERRY_CUDA_PER_THREAD(name, version, symbol, suffix) \
+  PFN_##name##_v##version##suffix symbol = nullptr;
 #include "abi/cuda_symbols.inc"
 #undef FERRY_CONFORMANCE_MEMBER
 };

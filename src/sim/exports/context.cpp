@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exported: primary and ordinary contexts, and each thread's stack of current ones.
-#include <bit>
-
 #include "sim/machine/stream_access.hpp"
 
+using ferry::sim::are_context_flags;
 using ferry::sim::Call;
 using ferry::sim::Context;
 using ferry::sim::Contexts;
@@ -20,12 +19,6 @@ CUresult with_device(Symbol symbol, CUdevice dev, Body&& body) {
   return Library::get().call(symbol, Need::initialised, [&](Call& call) {
     return call.machine.has_device(dev) ? body(call) : CUDA_ERROR_INVALID_DEVICE;
   });
-}
-
-// At most one way of waiting, and nothing unknown.
-bool are_context_flags(unsigned flags) {
-  return (flags & ~unsigned{CU_CTX_FLAGS_MASK}) == 0 &&
-         std::popcount(flags & unsigned{CU_CTX_SCHED_MASK}) <= 1;
 }
 
 CUresult create_context(Call& call, CUcontext* out, unsigned flags, CUdevice device) {
@@ -116,6 +109,15 @@ CUresult cuCtxCreate_v2(CUcontext* pctx, unsigned int flags, CUdevice dev) {
                              [&](Call& call) { return create_context(call, pctx, flags, dev); });
 }
 
+CUresult cuCtxCreate_v3(CUcontext* pctx, CUexecAffinityParam* paramsArray, int numParams,
+                        unsigned int flags, CUdevice dev) {
+  return Library::get().call(Symbol::cuCtxCreate_v3, Need::initialised, [&](Call& call) {
+    if (numParams < 0 || (numParams > 0 && paramsArray == nullptr)) return CUDA_ERROR_INVALID_VALUE;
+    if (numParams > 0) return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
+    return create_context(call, pctx, flags, dev);
+  });
+}
+
 CUresult cuCtxCreate_v4(CUcontext* pctx, CUctxCreateParams* ctxCreateParams, unsigned int flags,
                         CUdevice dev) {
   return Library::get().call(Symbol::cuCtxCreate_v4, Need::initialised, [&](Call& call) {
@@ -204,6 +206,18 @@ CUresult cuCtxRecordEvent(CUcontext hCtx, CUevent hEvent) {
     event->recorded = true;
     event->polls = 0;
     event->captured = call.machine.engine.mark_group(*context->streams);
+    call.machine.engine.progress(call.lock);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxWaitEvent(CUcontext hCtx, CUevent hEvent) {
+  return with_context(Symbol::cuCtxWaitEvent, hCtx, [&](Call& call, Context& context) {
+    const ferry::sim::EventEntry* const event = ferry::sim::find_event(call, hEvent);
+    if (event == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+    if (context.streams->fault != 0) return static_cast<CUresult>(context.streams->fault);
+    if (event->captured == nullptr) return CUDA_SUCCESS;
+    call.machine.engine.hold_group(*context.streams, event->captured);
     call.machine.engine.progress(call.lock);
     return CUDA_SUCCESS;
   });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exported: the devices.
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 
 #include "sim/machine/device_attributes.hpp"
@@ -21,6 +22,29 @@ CUresult with_device(Symbol symbol, CUdevice dev, Body&& body) {
     if (!call.machine.has_device(dev)) return CUDA_ERROR_INVALID_DEVICE;
     return body(call.machine, call.machine.visible[static_cast<std::size_t>(dev)]);
   });
+}
+
+// The bus of "domain:bus:device.function", "domain:bus:device" or "bus:device.function"; one that
+// no device here has where the other parts are not zero. Nothing where it is none of these.
+std::optional<unsigned> bus_number(const char* text) {
+  constexpr unsigned kNone = ~0U;
+  unsigned domain = 0;
+  unsigned bus = 0;
+  unsigned device = 0;
+  unsigned function = 0;
+  int end = 0;
+  const auto whole = [&] { return end > 0 && text[end] == '\0'; };
+  if (std::sscanf(text, "%x:%x:%x.%x%n", &domain, &bus, &device, &function, &end) != 4 ||
+      !whole()) {
+    end = function = 0;
+    if (std::sscanf(text, "%x:%x:%x%n", &domain, &bus, &device, &end) != 3 || !whole()) {
+      end = 0;
+      domain = 0;
+      if (std::sscanf(text, "%x:%x.%x%n", &bus, &device, &function, &end) != 3 || !whole())
+        return std::nullopt;
+    }
+  }
+  return domain == 0 && device == 0 && function == 0 ? bus : kNone;
 }
 
 // Copies a text into a caller's buffer, cut to its length.
@@ -79,6 +103,21 @@ CUresult cuDeviceGetUuid_v2(CUuuid* uuid, CUdevice dev) {
     static_assert(sizeof(uuid->bytes) == sizeof(bytes));
     std::memcpy(uuid->bytes, bytes.data(), bytes.size());
     return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuDeviceGetByPCIBusId(CUdevice* dev, const char* pciBusId) {
+  return Library::get().call(Symbol::cuDeviceGetByPCIBusId, Need::initialised, [&](Call& call) {
+    if (dev == nullptr || pciBusId == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    const std::optional<unsigned> bus = bus_number(pciBusId);
+    if (!bus) return CUDA_ERROR_INVALID_VALUE;
+    const std::vector<int>& visible = call.machine.visible;
+    for (std::size_t i = 0; i < visible.size(); ++i) {
+      if (static_cast<unsigned>(ferry::sim::pci_bus_number(visible[i])) != *bus) continue;
+      *dev = static_cast<CUdevice>(i);
+      return CUDA_SUCCESS;
+    }
+    return CUDA_ERROR_INVALID_DEVICE;
   });
 }
 

@@ -63,9 +63,13 @@ CUresult cuEventDestroy_v2(CUevent hEvent) {
   });
 }
 
-CUresult cuEventRecord(CUevent hEvent, CUstream hStream) {
-  return with_event(Symbol::cuEventRecord, hEvent, [&](Call& call, EventEntry& event) {
+namespace {
+
+CUresult record(Symbol symbol, CUevent hEvent, CUstream hStream, unsigned flags) {
+  return with_event(symbol, hEvent, [&](Call& call, EventEntry& event) {
     StreamUse use;
+    if (flags != CU_EVENT_RECORD_DEFAULT)
+      return CUDA_ERROR_INVALID_VALUE;  // external records are for captures
     if (const CUresult result = ferry::sim::find_stream(call, hStream, use); result != CUDA_SUCCESS)
       return result;
     if (use.context->handle != event.context) return CUDA_ERROR_INVALID_HANDLE;
@@ -75,6 +79,16 @@ CUresult cuEventRecord(CUevent hEvent, CUstream hStream) {
     call.machine.engine.progress(call.lock);
     return CUDA_SUCCESS;
   });
+}
+
+}  // namespace
+
+CUresult cuEventRecord(CUevent hEvent, CUstream hStream) {
+  return record(Symbol::cuEventRecord, hEvent, hStream, CU_EVENT_RECORD_DEFAULT);
+}
+
+CUresult cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int flags) {
+  return record(Symbol::cuEventRecordWithFlags, hEvent, hStream, flags);
 }
 
 CUresult cuEventQuery(CUevent hEvent) {

@@ -74,3 +74,12 @@ CUresult cuGetProcAddress(const char* symbol, void** pfn, int cudaVersion, cuuin
   // The first variant of this function had no status to tell it by.
   return result == CUDA_SUCCESS && *pfn == nullptr ? CUDA_ERROR_NOT_FOUND : result;
 }
+
+// Tables of functions that NVIDIA does not document. Programs that look for them have another way.
+CUresult cuGetExportTable(const void** ppExportTable, const CUuuid* pExportTableId) {
+  const CUresult refused = Library::get().note(Symbol::cuGetExportTable);
+  if (refused != CUDA_SUCCESS) return refused;
+  if (ppExportTable == nullptr || pExportTableId == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *ppExportTable = nullptr;
+  return CUDA_ERROR_NOT_FOUND;
+}

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exported: plain device memory, page-locked host memory, and questions about pointers.
+#include <limits>
+
+#include "base/bytes.hpp"
+#include "sim/machine/peer_access.hpp"
 #include "sim/machine/pointer_attributes.hpp"
 #include "sim/machine/stream_access.hpp"
 
@@ -8,6 +12,7 @@ using ferry::sim::Clock;
 using ferry::sim::HostMemory;
 using ferry::sim::HostRange;
 using ferry::sim::Library;
+using ferry::sim::Machine;
 using ferry::sim::Mapping;
 using ferry::sim::Need;
 using ferry::sim::Symbol;
@@ -16,21 +21,35 @@ namespace {
 
 // Takes page-locked memory away by `take`, after the work of all contexts. It is finished, but no
 // program may rely on it: cuda.h does not promise that these calls wait.
+CUresult take_host_memory(Call& call, Symbol symbol, void* pointer,
+                          CUresult (HostMemory::*take)(void*)) {
+  const std::uint64_t context = call.context->handle;
+  const HostRange* const found = call.machine.host.find(reinterpret_cast<std::uintptr_t>(pointer));
+  const HostRange ended = found == nullptr ? HostRange{} : *found;
+  const Clock seen = call.machine.engine.seen();
+  call.machine.engine.finish_all(call.lock);
+  if (const CUresult fault = ferry::sim::fault_of(call, context); fault != CUDA_SUCCESS)
+    return fault;
+  if (const CUresult result = (call.machine.host.*take)(pointer); result != CUDA_SUCCESS)
+    return result;
+  call.machine.hazards.note_host_end(symbol, ended.start, ended.size, seen);
+  return CUDA_SUCCESS;
+}
+
 CUresult end_host_memory(Symbol symbol, void* pointer, CUresult (HostMemory::*take)(void*)) {
   return Library::get().call(symbol, Need::context, [&](Call& call) {
-    const std::uint64_t context = call.context->handle;
-    const HostRange* const found =
-        call.machine.host.find(reinterpret_cast<std::uintptr_t>(pointer));
-    const HostRange ended = found == nullptr ? HostRange{} : *found;
-    const Clock seen = call.machine.engine.seen();
-    call.machine.engine.finish_all(call.lock);
-    if (const CUresult fault = ferry::sim::fault_of(call, context); fault != CUDA_SUCCESS)
-      return fault;
-    if (const CUresult result = (call.machine.host.*take)(pointer); result != CUDA_SUCCESS)
-      return result;
-    call.machine.hazards.note_host_end(symbol, ended.start, ended.size, seen);
-    return CUDA_SUCCESS;
+    return take_host_memory(call, symbol, pointer, take);
   });
+}
+
+CUresult allocate(Call& call, std::size_t bytes, CUdeviceptr& out) {
+  Machine& machine = call.machine;
+  const auto address =
+      machine.allocations.allocate(call.context->handle, call.context->device, bytes);
+  if (!address) return CUDA_ERROR_OUT_OF_MEMORY;
+  machine.pages.find(*address)->rights = ferry::sim::rights_to_memory_of(machine, *call.context);
+  out = *address;
+  return CUDA_SUCCESS;
 }
 
 }  // namespace
@@ -48,16 +67,36 @@ CUresult cuMemGetInfo_v2(size_t* free, size_t* total) {
 CUresult cuMemAlloc_v2(CUdeviceptr* dptr, size_t bytesize) {
   return Library::get().call(Symbol::cuMemAlloc_v2, Need::context, [&](Call& call) {
     if (dptr == nullptr || bytesize == 0) return CUDA_ERROR_INVALID_VALUE;
-    const auto address =
-        call.machine.allocations.allocate(call.context->handle, call.context->device, bytesize);
-    if (!address) return CUDA_ERROR_OUT_OF_MEMORY;
-    *dptr = *address;
-    return CUDA_SUCCESS;
+    return allocate(call, bytesize, *dptr);
+  });
+}
+
+CUresult cuMemAllocPitch_v2(CUdeviceptr* dptr, size_t* pPitch, size_t WidthInBytes, size_t Height,
+                            unsigned int ElementSizeBytes) {
+  return Library::get().call(Symbol::cuMemAllocPitch_v2, Need::context, [&](Call& call) {
+    constexpr std::size_t kPitchStep = 512;  // CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT
+    constexpr std::size_t kMost = std::numeric_limits<std::int32_t>::max();
+    const bool element = ElementSizeBytes == 4 || ElementSizeBytes == 8 || ElementSizeBytes == 16;
+    if (dptr == nullptr || pPitch == nullptr || WidthInBytes == 0 || Height == 0 || !element ||
+        WidthInBytes > kMost - kPitchStep) {
+      return CUDA_ERROR_INVALID_VALUE;
+    }
+    const std::size_t pitch = ferry::align_up(WidthInBytes, kPitchStep);
+    std::size_t bytes = 0;
+    if (__builtin_mul_overflow(pitch, Height, &bytes)) return CUDA_ERROR_OUT_OF_MEMORY;
+    const CUresult result = allocate(call, bytes, *dptr);
+    if (result == CUDA_SUCCESS) *pPitch = pitch;
+    return result;
   });
 }
 
 CUresult cuMemFree_v2(CUdeviceptr dptr) {
   return Library::get().call(Symbol::cuMemFree_v2, Need::context, [&](Call& call) {
+    const HostRange* const managed = call.machine.host.find(dptr);
+    if (managed != nullptr && managed->managed) {
+      return take_host_memory(call, Symbol::cuMemFree_v2, reinterpret_cast<void*>(dptr),
+                              &HostMemory::free_managed);
+    }
     const Mapping* const mapping = call.machine.pages.find(dptr);
     if (mapping == nullptr || mapping->start != dptr ||
         mapping->kind != Mapping::Kind::allocation) {

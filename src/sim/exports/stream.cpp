@@ -27,6 +27,16 @@ CUresult with_stream(Symbol symbol, CUstream stream, Body&& body) {
   });
 }
 
+// Runs code of the program, which may not call the driver meanwhile. The thread is whichever made
+// the work necessary.
+template <typename Code>
+void as_host_function(Code&& code) {
+  ferry::sim::ThreadState& thread = ferry::sim::ThreadState::mine();
+  thread.in_host_function = true;
+  code();
+  thread.in_host_function = false;
+}
+
 CUresult context_of_stream(Symbol symbol, CUstream stream, CUcontext* out) {
   return with_stream(symbol, stream, [&](Call&, StreamUse& use) {
     if (out == nullptr) return CUDA_ERROR_INVALID_VALUE;
@@ -147,14 +157,38 @@ CUresult cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus* captureSta
 CUresult cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void* userData) {
   return with_stream(Symbol::cuLaunchHostFunc, hStream, [&](Call& call, StreamUse& use) {
     if (fn == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    call.machine.engine.enqueue_host_function(*use.stream, [fn, userData] {
-      // The thread that runs it is whichever made the work necessary.
-      ferry::sim::ThreadState& thread = ferry::sim::ThreadState::mine();
-      thread.in_host_function = true;
-      fn(userData);
-      thread.in_host_function = false;
+    call.machine.engine.enqueue_host_function(
+        *use.stream, [fn, userData] { as_host_function([&] { fn(userData); }); });
+    call.machine.engine.progress(call.lock);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void* userData,
+                             unsigned int flags) {
+  return with_stream(Symbol::cuStreamAddCallback, hStream, [&](Call& call, StreamUse& use) {
+    if (callback == nullptr || flags != 0) return CUDA_ERROR_INVALID_VALUE;
+    // Unlike a host function it runs after a failure too, and is told.
+    call.machine.engine.enqueue_callback(*use.stream, [hStream, callback, userData](int fault) {
+      as_host_function([&] { callback(hStream, static_cast<CUresult>(fault), userData); });
     });
     call.machine.engine.progress(call.lock);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuStreamGetId(CUstream hStream, unsigned long long* streamId) {
+  return with_stream(Symbol::cuStreamGetId, hStream, [&](Call&, StreamUse& use) {
+    if (streamId == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    *streamId = use.stream->number;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuStreamGetDevice(CUstream hStream, CUdevice* device) {
+  return with_stream(Symbol::cuStreamGetDevice, hStream, [&](Call&, StreamUse& use) {
+    if (device == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    *device = use.context->device;
     return CUDA_SUCCESS;
   });
 }

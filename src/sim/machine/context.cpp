@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/machine/context.hpp"
 
+#include <bit>
+
+#include "sim/words/cuda_api.hpp"
+
 namespace ferry::sim {
+
+bool are_context_flags(unsigned flags) {
+  return (flags & ~unsigned{CU_CTX_FLAGS_MASK}) == 0 &&
+         std::popcount(flags & unsigned{CU_CTX_SCHED_MASK}) <= 1;
+}
 
 Contexts::Contexts(StreamEngine& engine, int devices)
     : engine_(engine), primaries_(static_cast<std::size_t>(devices)) {}

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -21,7 +22,12 @@ struct Context {
   unsigned flags = 0;
   StreamGroup* streams = nullptr;
   std::map<std::uint64_t, Stream*> per_thread;  // per-thread default streams, by thread number
+  std::set<std::uint64_t> peers;      // contexts whose memory it may use (peer_access.hpp)
+  std::map<int, std::size_t> limits;  // those that were set, by CUlimit
 };
+
+// At most one way of waiting, and nothing unknown.
+[[nodiscard]] bool are_context_flags(unsigned flags);
 
 class Contexts {
  public:
@@ -44,6 +50,10 @@ class Contexts {
   [[nodiscard]] Context* active_primary(int device) { return find(primary(device).handle); }
   // Counts a reference, and brings the context to life with the first.
   [[nodiscard]] Context& retain_primary(int device);
+  template <typename Visit>
+  void for_each(Visit&& visit) {
+    for (const auto& [handle, context] : contexts_) visit(*context);
+  }
   [[nodiscard]] bool is_primary(const Context& context) {
     return primary(context.device).handle == context.handle;
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/machine/machine.hpp"
 
+#include "sim/machine/peer_access.hpp"
+
 namespace ferry::sim {
 
 Machine::Machine(const Settings& settings, std::vector<int> visible_devices, HazardLog& log)
@@ -21,6 +23,7 @@ void Machine::empty_context(Lock& lock, Context& context, bool ends) {
   streams.erase_all_of(context.handle);
   events.erase_all_of(context.handle);
   allocations.free_all_of(context.handle);
+  forget_peers(*this, context);
   host.forget_all_of(context.handle);
   if (ends) {
     contexts.erase(context);

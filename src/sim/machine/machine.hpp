@@ -21,8 +21,17 @@
 //   its context.
 // - Limits: capacity per device, failures on request (faults), a forked child that may not use the
 //   driver.
+// - Batches: their members run in an order that the program cannot rely on, and overlapping ones
+//   are reported.
+// - Peers: plain memory of another device can be used once access was enabled, or by copies that
+//   name both contexts; otherwise the work meets CUDA_ERROR_ILLEGAL_ADDRESS.
 //
 // Choices where cuda.h leaves room:
+// - A copy between devices that does not name the contexts needs peer access. A real driver may
+//   stage it through the host instead.
+// - A stream that waits for a value in memory is held, but is not ordered in the eyes of the hazard
+//   checker: cuda.h asks programs to express that order by events too.
+// - Managed memory is host memory that does not move.
 // - cuMemFree finishes the work of the context that owns the memory first, cuMemFreeHost and
 //   cuMemHostUnregister that of all contexts: the real driver synchronises there today, although
 //   cuda.h does not promise it. To the hazard checker none of these waits. cuMemUnmap and
@@ -40,8 +49,8 @@
 // - Time. Event times count operations, one microsecond each.
 // - A program that spins on a host flag which queued work is to set, without calling the driver:
 //   under `lazy` and `random` nothing runs meanwhile, and it spins for ever.
-// - Kernels, graphs, stream capture, memory pools, peer access, sharing between processes: not
-//   there yet.
+// - Kernels, graphs, stream capture, memory pools, sharing between processes: not there yet.
+//   Functions that are not there at all are stubs (stubs.hpp).
 // - Wrong bytes that only a weaker memory model, an engine's own reordering or ECC could produce.
 #pragma once
 

@@ -83,6 +83,7 @@ CUresult memory_attribute(const Call& call, const Known& known, CUpointer_attrib
       return give(data,
                   static_cast<CUdeviceptr>(on_device ? known.mapping->start : known.host->start));
     case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+      return give(data, !on_device && known.host->managed);
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:

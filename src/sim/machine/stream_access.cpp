@@ -82,8 +82,18 @@ CUresult submit(Call& call, Submission submission) {
   StreamUse use;
   if (const CUresult result = find_stream(call, submission.stream, use); result != CUDA_SUCCESS)
     return result;
+  return submit_on(call, use, std::move(submission));
+}
+
+CUresult submit_on(Call& call, const StreamUse& use, Submission submission, Ticket* queued) {
   assert(use.context != nullptr);
   Machine& machine = call.machine;
+  std::function<bool()> may_begin;
+  if (submission.may_begin) {
+    may_begin = [asked = std::move(submission.may_begin), device = use.context->device] {
+      return asked(device);
+    };
+  }
   const std::uint64_t context = use.context->handle;
   const auto sources = std::make_shared<WatchedSources>();
   const Ticket ticket = machine.engine.enqueue(
@@ -91,7 +101,9 @@ CUresult submit(Call& call, Submission submission) {
       [&machine, sources, work = std::move(submission.work), device = use.context->device] {
         report_changed(machine, *sources);
         return work(device);
-      });
+      },
+      submission.after, std::move(may_begin));
+  if (queued != nullptr) *queued = ticket;
   const Toucher who = toucher_of(*ticket, submission);
   machine.hazards.note(who, submission.touches, ticket->clock, machine.engine.seen());
   machine.engine.progress(call.lock);

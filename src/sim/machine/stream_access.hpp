@@ -35,8 +35,14 @@ struct Submission {
   Wait wait = Wait::no;
   std::vector<Touch> touches;
   std::function<CUresult(int device)> work;
+  std::vector<Ticket> after = {};                       // beside what the stream comes after
+  std::function<bool(int device)> may_begin = nullptr;  // see Operation
 };
 [[nodiscard]] CUresult submit(Call& call, Submission submission);
+// The same on a stream that was found before; `submission.stream` only names it. `queued` receives
+// the operation.
+[[nodiscard]] CUresult submit_on(Call& call, const StreamUse& use, Submission submission,
+                                 Ticket* queued = nullptr);
 
 // Runs everything queued in a context. The program has seen it complete.
 [[nodiscard]] CUresult finish_context(Call& call, const Context& context);

@@ -55,7 +55,7 @@ void Allocations::add_mapping(std::uint64_t context, std::uint64_t start, std::u
   mapping.block = std::move(block);
   mapping.offset = offset;
   // The driver's own copies reach plain memory of every device, with or without peer access.
-  mapping.rights = AccessRights::everyone();
+  mapping.rights.set(mapping.block->device, Access::read_write);
   mapping.kind = Mapping::Kind::allocation;
   mapping.context = context;
   pages_.add(std::move(mapping));

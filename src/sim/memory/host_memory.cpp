@@ -51,14 +51,22 @@ CUresult HostMemory::allocate(void** out, std::uint64_t bytes, unsigned flags,
                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return CUDA_ERROR_OUT_OF_MEMORY;
   const std::uint64_t start = address_of(memory);
-  ranges_.emplace(start, HostRange{start, bytes, context, next_id_++, flags, device, true});
+  ranges_.emplace(start, HostRange{start, bytes, context, next_id_++, flags, device, true, false});
   *out = memory;
   return CUDA_SUCCESS;
 }
 
-CUresult HostMemory::free(void* pointer) {
+CUresult HostMemory::allocate_managed(void** out, std::uint64_t bytes, std::uint64_t context,
+                                      int device) {
+  const CUresult result = allocate(out, bytes, 0, context, device);
+  if (result == CUDA_SUCCESS) ranges_.at(address_of(*out)).managed = true;
+  return result;
+}
+
+CUresult HostMemory::free(void* pointer, bool managed) {
   const auto found = ranges_.find(address_of(pointer));
-  if (found == ranges_.end() || !found->second.allocated) return CUDA_ERROR_INVALID_VALUE;
+  if (found == ranges_.end() || !found->second.allocated || found->second.managed != managed)
+    return CUDA_ERROR_INVALID_VALUE;
   remove(found);
   return CUDA_SUCCESS;
 }
@@ -75,7 +83,7 @@ CUresult HostMemory::register_range(void* pointer, std::uint64_t bytes, unsigned
     return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
   }
   if (!is_mapped(start, bytes)) return CUDA_ERROR_INVALID_VALUE;
-  ranges_.emplace(start, HostRange{start, bytes, context, next_id_++, flags, device, false});
+  ranges_.emplace(start, HostRange{start, bytes, context, next_id_++, flags, device, false, false});
   return CUDA_SUCCESS;
 }
 

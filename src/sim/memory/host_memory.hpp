@@ -18,6 +18,7 @@ struct HostRange {
   unsigned flags = 0;
   int device = 0;
   bool allocated = false;  // false: registered
+  bool managed = false;    // by cuMemAllocManaged: not page-locked, and freed by another call
 };
 
 class HostMemory {
@@ -29,7 +30,11 @@ class HostMemory {
 
   [[nodiscard]] CUresult allocate(void** out, std::uint64_t bytes, unsigned flags,
                                   std::uint64_t context, int device);
-  [[nodiscard]] CUresult free(void* pointer);
+  [[nodiscard]] CUresult allocate_managed(void** out, std::uint64_t bytes, std::uint64_t context,
+                                          int device);
+  // Allocated page-locked memory, or managed memory.
+  [[nodiscard]] CUresult free(void* pointer) { return free(pointer, false); }
+  [[nodiscard]] CUresult free_managed(void* pointer) { return free(pointer, true); }
   [[nodiscard]] CUresult register_range(void* pointer, std::uint64_t bytes, unsigned flags,
                                         std::uint64_t context, int device);
   [[nodiscard]] CUresult unregister(void* pointer);
@@ -42,6 +47,7 @@ class HostMemory {
  private:
   using Ranges = std::map<std::uint64_t, HostRange>;  // by start
 
+  [[nodiscard]] CUresult free(void* pointer, bool managed);
   void remove(Ranges::iterator range);
 
   Ranges ranges_;

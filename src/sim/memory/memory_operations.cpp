@@ -42,26 +42,40 @@ CUresult backing_used_up() {
 
 }  // namespace
 
-CUresult MemoryOperations::copy(int device, std::uint64_t destination, std::uint64_t source,
+CUresult MemoryOperations::copy(Reach reach, std::uint64_t destination, std::uint64_t source,
                                 std::uint64_t bytes) {
-  return copy_rows(device, {destination, bytes}, {source, bytes}, bytes, 1);
+  return copy_rows(reach, {destination, bytes}, {source, bytes}, bytes, 1);
 }
 
-CUresult MemoryOperations::copy_rows(int device, Rectangle destination, Rectangle source,
+CUresult MemoryOperations::copy_rows(Reach reach, Rectangle destination, Rectangle source,
                                      std::uint64_t width, std::uint64_t rows) {
-  for (std::uint64_t row = 0; row < rows; ++row) {
-    if (!may(device, Access::read_write, destination.start + row * destination.pitch, width) ||
-        !may(device, Access::read, source.start + row * source.pitch, width)) {
-      return CUDA_ERROR_ILLEGAL_ADDRESS;
+  return copy_box(reach, {destination.start, destination.pitch, 0}, {source.start, source.pitch, 0},
+                  {width, rows, 1});
+}
+
+CUresult MemoryOperations::copy_box(Reach reach, const Box& destination, const Box& source,
+                                    const Extent& extent) {
+  // Calls visit(destination, source) for each row until it is not successful.
+  const auto each_row = [&](auto&& visit) {
+    for (std::uint64_t number = 0; number < extent.layers; ++number) {
+      const Rectangle to = destination.layer(number);
+      const Rectangle from = source.layer(number);
+      for (std::uint64_t row = 0; row < extent.rows; ++row) {
+        const CUresult result = visit(to.start + row * to.pitch, from.start + row * from.pitch);
+        if (result != CUDA_SUCCESS) return result;
+      }
     }
-  }
-  if (!physical_.with_data()) return CUDA_SUCCESS;
-  for (std::uint64_t row = 0; row < rows; ++row) {
-    const CUresult result =
-        move(destination.start + row * destination.pitch, source.start + row * source.pitch, width);
-    if (result != CUDA_SUCCESS) return result;
-  }
-  return CUDA_SUCCESS;
+    return CUDA_SUCCESS;
+  };
+  const CUresult refused = each_row([&](std::uint64_t to, std::uint64_t from) {
+    return may(reach.destination, Access::read_write, to, extent.width) &&
+                   may(reach.source, Access::read, from, extent.width)
+               ? CUDA_SUCCESS
+               : CUDA_ERROR_ILLEGAL_ADDRESS;
+  });
+  if (refused != CUDA_SUCCESS || !physical_.with_data()) return refused;
+  return each_row(
+      [&](std::uint64_t to, std::uint64_t from) { return move(to, from, extent.width); });
 }
 
 CUresult MemoryOperations::fill_rows(int device, Rectangle destination, std::uint32_t element,
@@ -85,6 +99,34 @@ CUresult MemoryOperations::fill_rows(int device, Rectangle destination, std::uin
       }
       done += step;
     }
+  }
+  return CUDA_SUCCESS;
+}
+
+std::optional<std::uint64_t> MemoryOperations::load_word(int device, std::uint64_t address,
+                                                         std::uint64_t bytes) {
+  if (!may(device, Access::read, address, bytes)) return std::nullopt;
+  if (!addresses_.contains(address)) {  // the program's threads may write it meanwhile
+    return bytes == 4
+               ? __atomic_load_n(reinterpret_cast<std::uint32_t*>(address), __ATOMIC_ACQUIRE)
+               : __atomic_load_n(reinterpret_cast<std::uint64_t*>(address), __ATOMIC_ACQUIRE);
+  }
+  std::uint64_t value = 0;
+  read(reinterpret_cast<std::byte*>(&value), address, bytes);
+  return value;
+}
+
+CUresult MemoryOperations::store_word(int device, std::uint64_t address, std::uint64_t value,
+                                      std::uint64_t bytes) {
+  if (!may(device, Access::read_write, address, bytes)) return CUDA_ERROR_ILLEGAL_ADDRESS;
+  if (!physical_.with_data()) return CUDA_SUCCESS;
+  if (addresses_.contains(address))
+    return write(address, reinterpret_cast<const std::byte*>(&value), bytes);
+  if (bytes == 4) {
+    __atomic_store_n(reinterpret_cast<std::uint32_t*>(address), static_cast<std::uint32_t>(value),
+                     __ATOMIC_RELEASE);
+  } else {
+    __atomic_store_n(reinterpret_cast<std::uint64_t*>(address), value, __ATOMIC_RELEASE);
   }
   return CUDA_SUCCESS;
 }

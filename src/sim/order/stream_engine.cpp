@@ -2,15 +2,23 @@
 #include "sim/order/stream_engine.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <numeric>
 
 namespace ferry::sim {
 
 namespace {
 
+// What is queued in a poisoned group waits for nothing.
+bool is_met(const Operation& operation) {
+  return !operation.may_begin || operation.stream->group.fault != 0 || operation.may_begin();
+}
+
 bool is_ready(const Operation& operation) {
   if (operation.running) return false;
   return std::all_of(operation.after.begin(), operation.after.end(),
-                     [](const Ticket& t) { return t->done; });
+                     [](const Ticket& t) { return t->done; }) &&
+         is_met(operation);
 }
 
 }  // namespace
@@ -44,8 +52,15 @@ void StreamEngine::destroy_group(Lock& lock, StreamGroup& group) {
 Stream& StreamEngine::create_stream(StreamGroup& group, bool blocking) {
   const std::uint64_t number = next_stream_++;
   const LaneNumber lane = lanes_.open(seen_);
-  return *group.streams.emplace(number, std::make_unique<Stream>(group, number, blocking, lane))
-              .first->second;
+  Stream& stream =
+      *group.streams.emplace(number, std::make_unique<Stream>(group, number, blocking, lane))
+           .first->second;
+  if (group.gates != nullptr) {
+    const Ticket gate = group.gates->last();
+    stream.clock = group.gates->clock;
+    if (gate) enqueue(stream, {}, std::span(&gate, 1));
+  }
+  return stream;
 }
 
 void StreamEngine::destroy_stream(Stream& stream) {
@@ -126,23 +141,41 @@ void StreamEngine::append(Stream& stream, const Ticket& ticket, std::span<const 
 }
 
 Ticket StreamEngine::enqueue(Stream& stream, std::function<int()> work,
-                             std::span<const Ticket> after) {
+                             std::span<const Ticket> after, std::function<bool()> may_begin) {
   const Ticket ticket = std::make_shared<Operation>();
   ticket->work = std::move(work);
+  ticket->may_begin = std::move(may_begin);
+  if (ticket->may_begin) ++conditions_;
   append(stream, ticket, after);
   return ticket;
 }
 
-Ticket StreamEngine::enqueue_host_function(Stream& stream, std::function<void()> function) {
+Ticket StreamEngine::enqueue_host_code(Stream& stream, std::function<int()> work,
+                                       bool despite_fault) {
   const Ticket ticket = std::make_shared<Operation>();
   ticket->calls_host = true;
-  ticket->work = [function = std::move(function)] {
-    function();
-    return 0;
-  };
+  ticket->despite_fault = despite_fault;
+  ticket->work = std::move(work);
   append(stream, ticket, {});
   ++waiting_host_functions_;
   return ticket;
+}
+
+Ticket StreamEngine::enqueue_host_function(Stream& stream, std::function<void()> function) {
+  const auto work = [function = std::move(function)] {
+    function();
+    return 0;
+  };
+  return enqueue_host_code(stream, work, false);
+}
+
+Ticket StreamEngine::enqueue_callback(Stream& stream, std::function<void(int fault)> callback) {
+  // The fault as it is when the turn comes; another thread may run work while the callback runs.
+  const auto work = [&group = stream.group, callback = std::move(callback)] {
+    callback(group.fault);
+    return 0;
+  };
+  return enqueue_host_code(stream, work, true);
 }
 
 Ticket StreamEngine::mark_group(StreamGroup& group) {
@@ -152,7 +185,29 @@ Ticket StreamEngine::mark_group(StreamGroup& group) {
   return mark;
 }
 
-// The operation to run next on the way to `target`, or null when that one is already running.
+void StreamEngine::hold_group(StreamGroup& group, const Ticket& after) {
+  std::vector<Stream*> streams;
+  for (const auto& [number, stream] : group.streams) {
+    if (!stream->destroyed) streams.push_back(stream.get());
+  }
+  for (Stream* const stream : streams) enqueue(*stream, {}, std::span(&after, 1));
+  if (group.gates == nullptr) {
+    Stream& gates = create_stream(group, false);
+    group.gates = &gates;
+    enqueue(gates, {}, std::span(&after, 1));
+  }
+}
+
+std::vector<std::size_t> StreamEngine::order_of_members(std::size_t count) {
+  std::vector<std::size_t> turns(count);
+  std::iota(turns.begin(), turns.end(), std::size_t{0});
+  if (schedule_ == Schedule::lazy) std::reverse(turns.begin(), turns.end());
+  if (schedule_ == Schedule::random) std::shuffle(turns.begin(), turns.end(), random_);
+  return turns;
+}
+
+// The operation to run next on the way to `target`, or null when that one is already running or
+// waits for its condition.
 Ticket StreamEngine::next_needed(const Ticket& target) const {
   // Every step leads to an operation that was enqueued earlier, so the walk ends.
   Ticket at = target;
@@ -164,7 +219,7 @@ Ticket StreamEngine::next_needed(const Ticket& target) const {
     }
     const auto earlier =
         std::find_if(at->after.begin(), at->after.end(), [](const Ticket& t) { return !t->done; });
-    if (earlier == at->after.end()) return at->running ? nullptr : at;
+    if (earlier == at->after.end()) return at->running || !is_met(*at) ? nullptr : at;
     at = *earlier;
   }
 }
@@ -192,10 +247,18 @@ Ticket StreamEngine::pick_ready() {
   return candidates[random_() % candidates.size()];
 }
 
+// The same, but where a condition stands in the way, any work may be what makes it true. Null when
+// nothing here can go on.
+Ticket StreamEngine::next_towards(const Ticket& target) {
+  Ticket next = next_needed(target);
+  if (!next && conditions_ > 0) next = pick_ready();
+  return next;
+}
+
 void StreamEngine::run(Lock& lock, const Ticket& ticket) {
   Stream& stream = *ticket->stream;
   StreamGroup& group = stream.group;
-  if (group.fault == 0 && ticket->work) {
+  if ((group.fault == 0 || ticket->despite_fault) && ticket->work) {
     if (ticket->calls_host) {
       ticket->running = true;
       observe(ticket->clock);  // host code that runs sees complete what came before
@@ -213,6 +276,8 @@ void StreamEngine::run(Lock& lock, const Ticket& ticket) {
   ticket->stream = nullptr;
   ticket->after.clear();
   ticket->work = nullptr;
+  if (ticket->may_begin) --conditions_;
+  ticket->may_begin = nullptr;
   stream.queue.pop_front();
   --pending_;
   reap(stream);
@@ -222,9 +287,12 @@ void StreamEngine::run(Lock& lock, const Ticket& ticket) {
 void StreamEngine::finish(Lock& lock, const Ticket& ticket) {
   while (ticket && !ticket->done) {
     // Under `random` other streams move on too while this one is waited for.
-    const Ticket next = schedule_ == Schedule::random ? pick_ready() : next_needed(ticket);
+    const Ticket next = schedule_ == Schedule::random ? pick_ready() : next_towards(ticket);
     if (next) {
       run(lock, next);
+    } else if (conditions_ > 0) {
+      // Nobody tells when the program's own code writes to memory.
+      changed_.wait_for(lock, std::chrono::milliseconds(1));
     } else {
       changed_.wait(lock);
     }
@@ -272,7 +340,7 @@ bool StreamEngine::poll(Lock& lock, std::span<const Ticket> tickets, unsigned& p
   }
   if (schedule_ != Schedule::lazy || ++polls < kPatience) return false;
   polls = 0;  // now: the polled object may go while a host function runs without the lock
-  if (const Ticket next = next_needed(*waiting)) run(lock, next);
+  if (const Ticket next = next_towards(*waiting)) run(lock, next);
   return std::all_of(tickets.begin(), tickets.end(), done);
 }
 

@@ -33,7 +33,11 @@ struct Operation {
   std::uint64_t number = 0;   // grows in the order of enqueueing
   Stream* stream = nullptr;   // null once done
   std::function<int()> work;  // returns a CUresult; empty: only a point in the order
-  bool calls_host = false;    // runs without the lock
+  // Asked again and again until it holds; empty: always. It may not hold before other work has
+  // run, or before the program's own code has written to memory.
+  std::function<bool()> may_begin;
+  bool despite_fault = false;  // runs in a poisoned group too
+  bool calls_host = false;     // runs without the lock
   bool running = false;
   bool done = false;
   std::uint64_t finished_at = 0;  // ticks of the engine; 0 while not done
@@ -52,6 +56,7 @@ struct StreamGroup {
   Clock gone_blocking;        // those that the default stream comes after
   Stream* legacy = nullptr;   // the default stream, ordered with all blocking ones
   Stream* records = nullptr;  // holds the marks that cover the whole group
+  Stream* gates = nullptr;    // holds what the group's later streams come after; null: nothing
   std::map<std::uint64_t, std::unique_ptr<Stream>>
       streams;  // by number; destroyed ones until they are empty
 };
@@ -96,10 +101,19 @@ class StreamEngine {
   // Appends work to a stream, after its earlier work, after `after` (null and done tickets are
   // ignored), and after what the legacy default stream's rules ask for. Nothing runs before the
   // next `progress`.
-  Ticket enqueue(Stream& stream, std::function<int()> work, std::span<const Ticket> after = {});
+  Ticket enqueue(Stream& stream, std::function<int()> work, std::span<const Ticket> after = {},
+                 std::function<bool()> may_begin = {});
   Ticket enqueue_host_function(Stream& stream, std::function<void()> function);
+  // The same, but it runs in a poisoned group too, and is told the fault.
+  Ticket enqueue_callback(Stream& stream, std::function<void(int fault)> callback);
   // A point after everything queued in the group so far.
   Ticket mark_group(StreamGroup& group);
+  // Everything queued in the group from now on, in streams to come too, runs after `after`.
+  void hold_group(StreamGroup& group, const Ticket& after);
+
+  // In which order the members of a batch run, which is not promised to be that of the batch: as
+  // they are under `eager`, the other way round under `lazy`, any under `random`.
+  [[nodiscard]] std::vector<std::size_t> order_of_members(std::size_t count);
 
   // Runs what the target needs, until it is done.
   void finish(Lock& lock, std::span<const Ticket> tickets);
@@ -133,10 +147,12 @@ class StreamEngine {
   void progress(Lock& lock);
 
  private:
+  Ticket enqueue_host_code(Stream& stream, std::function<int()> work, bool despite_fault);
   void append(Stream& stream, const Ticket& ticket, std::span<const Ticket> after);
   void order(Stream& stream, Operation& operation, std::span<const Ticket> after);
   void finish(Lock& lock, const Ticket& ticket);
   [[nodiscard]] Ticket next_needed(const Ticket& target) const;
+  [[nodiscard]] Ticket next_towards(const Ticket& target);
   [[nodiscard]] std::vector<Ticket> ready() const;
   [[nodiscard]] Ticket pick_ready();
   [[nodiscard]] std::uint64_t random_burst();
@@ -155,6 +171,7 @@ class StreamEngine {
   Lanes lanes_;
   Clock seen_;
   std::uint64_t pending_ = 0;
+  std::uint64_t conditions_ = 0;     // pending operations with `may_begin`
   std::condition_variable changed_;  // an operation that ran without the lock is done
 };
 

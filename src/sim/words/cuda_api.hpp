@@ -10,9 +10,7 @@
 
 #include <type_traits>
 
-#undef cuCtxCreate
-#undef cuEventElapsedTime
-#undef cuGetProcAddress
+#include "abi/cuda_plain_names.inc"
 
 #define FERRY_SIM_EXPORT __attribute__((visibility("default")))
 
@@ -21,5 +19,7 @@
 #define FERRY_CUDA_REQUIRED FERRY_SIM_DECLARE
 #define FERRY_CUDA_OPTIONAL FERRY_SIM_DECLARE
 #define FERRY_CUDA_EXPORTED FERRY_SIM_DECLARE
+#define FERRY_CUDA_PER_THREAD(name, version, symbol, suffix) \
+  extern "C" FERRY_SIM_EXPORT std::remove_pointer_t<PFN_##name##_v##version##suffix> symbol;
 #include "abi/cuda_symbols.inc"
 #undef FERRY_SIM_DECLARE

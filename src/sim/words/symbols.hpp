@@ -14,6 +14,7 @@ namespace ferry::sim {
 #define FERRY_CUDA_REQUIRED FERRY_SIM_ENUMERATOR
 #define FERRY_CUDA_OPTIONAL FERRY_SIM_ENUMERATOR
 #define FERRY_CUDA_EXPORTED FERRY_SIM_ENUMERATOR
+#define FERRY_CUDA_PER_THREAD(name, version, symbol, suffix) symbol,
 enum class Symbol : std::uint16_t {
 #include "abi/cuda_symbols.inc"
   count,
@@ -24,12 +25,16 @@ struct SymbolRow {
   std::string_view name;      // base name, as cuGetProcAddress is asked for it
   int version = 0;            // the CUDA version that introduced this variant
   std::string_view elf_name;  // the name it is exported under
+  // A null stream is the calling thread's own. Functions without streams have no such variant.
+  bool per_thread = false;
 };
 
-#define FERRY_SIM_ROW(name, version, symbol) SymbolRow{#name, version, #symbol},
+#define FERRY_SIM_ROW(name, version, symbol) SymbolRow{#name, version, #symbol, false},
 #define FERRY_CUDA_REQUIRED FERRY_SIM_ROW
 #define FERRY_CUDA_OPTIONAL FERRY_SIM_ROW
 #define FERRY_CUDA_EXPORTED FERRY_SIM_ROW
+#define FERRY_CUDA_PER_THREAD(name, version, symbol, suffix) \
+  SymbolRow{#name, version, #symbol, true},
 inline constexpr std::array<SymbolRow, static_cast<std::size_t>(Symbol::count)> kSymbols{{
 #include "abi/cuda_symbols.inc"
 }};

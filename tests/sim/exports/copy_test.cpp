@@ -101,7 +101,7 @@ TEST_F(ExportsCopyTest, ArraysAndUnknownKindsOfMemoryAreRefused) {
   EXPECT_EQ(cuMemcpy2DAsync_v2(&copy, nullptr), CUDA_SUCCESS) << "nothing to copy";
 }
 
-TEST_F(ExportsCopyTest, PlainMemoryOfAnotherDeviceIsReached) {
+TEST_F(ExportsCopyTest, PlainMemoryOfAPeerIsReached) {
   restart("devices=2");
   const CUdeviceptr on_first = allocate(4096);
   FERRY_OK(cuMemsetD32_v2(on_first, 11, 1024));
@@ -109,6 +109,7 @@ TEST_F(ExportsCopyTest, PlainMemoryOfAnotherDeviceIsReached) {
   CUcontext second = nullptr;
   FERRY_OK(cuCtxCreate_v2(&second, 0, 1));
   const CUdeviceptr on_second = allocate(4096);
+  FERRY_OK(cuCtxEnablePeerAccess(context, 0));
   FERRY_OK(cuMemcpyDtoD_v2(on_second, on_first, 4096));
   FERRY_OK(cuCtxSynchronize());
   EXPECT_EQ(peek(on_second), 11U);

@@ -6,6 +6,8 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -22,9 +24,13 @@ constexpr const char* kControls[] = {
     FERRY_SIM_PEEK,      FERRY_SIM_TAKE_HAZARDS,  FERRY_SIM_SETTINGS_ERROR,
 };
 
-std::string library_file() {
+std::string library_folder() {
   const char* const folder = std::getenv("FERRY_SIM_DIR");
-  return std::string(folder == nullptr ? "." : folder) + "/libcuda.so.1";
+  return folder == nullptr ? "." : folder;
+}
+
+std::string library_file() {
+  return library_folder() + "/libcuda.so.1";
 }
 
 void* library() {
@@ -47,7 +53,9 @@ TEST(ExportedNames, LookUpAndNameLeadToTheSameFunction) {
   ASSERT_NE(look_up, nullptr);
   for (const SymbolRow& row : kSymbols) {
     void* address = nullptr;
-    EXPECT_EQ(look_up(std::string(row.name).c_str(), &address, row.version, 0, nullptr),
+    const cuuint64_t flags = row.per_thread ? CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM
+                                            : CU_GET_PROC_ADDRESS_LEGACY_STREAM;
+    EXPECT_EQ(look_up(std::string(row.name).c_str(), &address, row.version, flags, nullptr),
               CUDA_SUCCESS);
     EXPECT_EQ(address, dlsym(library(), std::string(row.elf_name).c_str())) << row.elf_name;
   }
@@ -57,21 +65,64 @@ struct ClosePipe {
   void operator()(std::FILE* pipe) const { pclose(pipe); }
 };
 
-TEST(ExportedNames, NothingElseIsExported) {
-  const std::string command = "nm -D --defined-only '" + library_file() + "' 2>/dev/null";
+// What `nm` finds; empty where it is not installed or there is no such file.
+std::set<std::string> exports_of(const std::string& file) {
+  const std::string command = "nm -D --defined-only '" + file + "' 2>/dev/null";
   const std::unique_ptr<std::FILE, ClosePipe> pipe(popen(command.c_str(), "r"));
-  ASSERT_TRUE(pipe);
-  std::set<std::string> wanted(std::begin(kControls), std::end(kControls));
-  for (const SymbolRow& row : kSymbols) wanted.emplace(row.elf_name);
-  std::set<std::string> seen;
+  std::set<std::string> names;
   char line[1024];
-  while (std::fgets(line, sizeof line, pipe.get()) != nullptr) {
+  while (pipe && std::fgets(line, sizeof line, pipe.get()) != nullptr) {
     std::string text(line);
     text.erase(text.find_last_not_of('\n') + 1);
-    seen.insert(text.substr(text.find_last_of(' ') + 1));
+    names.insert(text.substr(text.find_last_of(' ') + 1));
   }
+  return names;
+}
+
+// The manifest beside the library: "implemented" or "stub", by name.
+std::map<std::string, std::string> manifest() {
+  std::ifstream file(library_folder() + "/capabilities.txt");
+  std::map<std::string, std::string> found;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with('#')) continue;
+    const std::size_t space = line.find(' ');
+    found.emplace(line.substr(0, space), line.substr(space + 1));
+  }
+  return found;
+}
+
+TEST(ExportedNames, NothingIsExportedThatTheManifestDoesNotName) {
+  const std::set<std::string> seen = exports_of(library_file());
   if (seen.empty()) GTEST_SKIP() << "nm is not installed";
+  std::set<std::string> wanted(std::begin(kControls), std::end(kControls));
+  for (const auto& [name, what] : manifest()) wanted.insert(name);
   EXPECT_EQ(seen, wanted);
+}
+
+TEST(ExportedNames, TheManifestTellsWhatIsThere) {
+  std::set<std::string> implemented;
+  for (const auto& [name, what] : manifest()) {
+    if (what == "implemented") {
+      implemented.insert(name);
+    } else {
+      EXPECT_EQ(what, "stub") << name;
+    }
+  }
+  std::set<std::string> rows;
+  for (const SymbolRow& row : kSymbols) rows.emplace(row.elf_name);
+  EXPECT_EQ(implemented, rows);
+}
+
+// A program that is linked with the toolkit's stub of libcuda must start with the stand-in too.
+TEST(ExportedNames, EveryNameOfTheToolkitIsThere) {
+  const std::set<std::string> toolkit = exports_of(FERRY_TOOLKIT_LIBCUDA);
+  if (toolkit.empty()) GTEST_SKIP() << "no " FERRY_TOOLKIT_LIBCUDA ", or no nm";
+  const std::map<std::string, std::string> ours = manifest();
+  for (const std::string& name : toolkit) {
+    if (name.starts_with("cu")) {
+      EXPECT_TRUE(ours.contains(name)) << name;
+    }
+  }
 }
 
 }  // namespace

@@ -30,6 +30,16 @@ TEST_F(ExportsInitTest, TheLookUpFindsItselfInBothVariants) {
   EXPECT_EQ(address, reinterpret_cast<void*>(&cuGetProcAddress_v2));
 }
 
+TEST_F(ExportsInitTest, ThereAreNoTablesOfUndocumentedFunctions) {
+  const CUuuid id{};
+  const void* table = &id;
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(cuGetExportTable(&table, &id), CUDA_ERROR_NOT_FOUND);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "") << "looking for one is no mistake";
+  EXPECT_EQ(table, nullptr);
+  EXPECT_EQ(cuGetExportTable(nullptr, &id), CUDA_ERROR_INVALID_VALUE);
+}
+
 TEST_F(ExportsInitTest, FlagsAreChecked) {
   void* address = nullptr;
   CUdriverProcAddressQueryResult status{};

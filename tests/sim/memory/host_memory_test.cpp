@@ -95,5 +95,19 @@ TEST(HostMemory, AContextTakesItsMemoryWithIt) {
   EXPECT_NE(host.find(address_of(b)), nullptr);
 }
 
+TEST(HostMemory, ManagedMemoryHasAFreeOfItsOwn) {
+  HostMemory memory;
+  void* managed = nullptr;
+  void* pinned = nullptr;
+  ASSERT_EQ(memory.allocate_managed(&managed, 4096, 1, 0), CUDA_SUCCESS);
+  ASSERT_EQ(memory.allocate(&pinned, 4096, 0, 1, 0), CUDA_SUCCESS);
+  EXPECT_TRUE(memory.find(reinterpret_cast<std::uintptr_t>(managed))->managed);
+  EXPECT_FALSE(memory.find(reinterpret_cast<std::uintptr_t>(pinned))->managed);
+  EXPECT_EQ(memory.free(managed), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(memory.free_managed(pinned), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(memory.free_managed(managed), CUDA_SUCCESS);
+  EXPECT_EQ(memory.free(pinned), CUDA_SUCCESS);
+}
+
 }  // namespace
 }  // namespace ferry::sim

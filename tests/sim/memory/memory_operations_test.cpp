@@ -110,5 +110,47 @@ TEST(MemoryOperations, PeekNeedsMappedMemoryButNoRights) {
   EXPECT_EQ(parts.operations.copy(0, host(seen.data()), a, 16), CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
+TEST(MemoryOperations, BoxesAreRowsInLayers) {
+  Parts parts;
+  const std::uint64_t a = parts.allocate(4096);
+  std::vector<unsigned char> from(2 * 3 * 4);
+  for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<unsigned char>(i + 1);
+  const Box packed{host(from.data()), 4, 12};
+  const Box spread{a, 64, 512};
+  const Extent extent{4, 3, 2};
+  ASSERT_EQ(parts.operations.copy_box(0, spread, packed, extent), CUDA_SUCCESS);
+  std::vector<unsigned char> row(4);
+  ASSERT_EQ(parts.operations.copy(0, host(row.data()), a + 512 + 2 * 64, 4), CUDA_SUCCESS);
+  EXPECT_EQ(row, (std::vector<unsigned char>{21, 22, 23, 24}));
+  std::vector<unsigned char> back(from.size());
+  ASSERT_EQ(parts.operations.copy_box(0, {host(back.data()), 4, 12}, spread, extent), CUDA_SUCCESS);
+  EXPECT_EQ(back, from);
+}
+
+TEST(MemoryOperations, TheRightsOfBothEndsCount) {
+  Parts parts;
+  const std::uint64_t a = parts.allocate(4096);
+  const std::uint64_t b = parts.allocations.allocate(2, 1, 4096).value();
+  EXPECT_EQ(parts.operations.copy(0, a, b, 4096), CUDA_ERROR_ILLEGAL_ADDRESS);
+  EXPECT_EQ(parts.operations.copy(1, a, b, 4096), CUDA_ERROR_ILLEGAL_ADDRESS);
+  EXPECT_EQ(parts.operations.copy(Reach(0, 1), a, b, 4096), CUDA_SUCCESS);
+  EXPECT_EQ(parts.operations.copy(Reach(1, 0), a, b, 4096), CUDA_ERROR_ILLEGAL_ADDRESS);
+}
+
+TEST(MemoryOperations, WordsOnEitherSide) {
+  Parts parts;
+  const std::uint64_t a = parts.allocate(4096);
+  std::uint64_t here = 0;
+  for (const std::uint64_t address : {a + 8, host(&here)}) {
+    ASSERT_EQ(parts.operations.store_word(0, address, 0x0102030405060708, 8), CUDA_SUCCESS);
+    EXPECT_EQ(parts.operations.load_word(0, address, 8), 0x0102030405060708U);
+    ASSERT_EQ(parts.operations.store_word(0, address, 9, 4), CUDA_SUCCESS);
+    EXPECT_EQ(parts.operations.load_word(0, address, 4), 9U);
+    EXPECT_EQ(parts.operations.load_word(0, address, 8), 0x0102030400000009U);
+  }
+  EXPECT_EQ(parts.operations.load_word(1, a, 4), std::nullopt);
+  EXPECT_EQ(parts.operations.store_word(1, a, 1, 4), CUDA_ERROR_ILLEGAL_ADDRESS);
+}
+
 }  // namespace
 }  // namespace ferry::sim

@@ -260,5 +260,110 @@ TEST(StreamEngine, EveryScheduleKeepsEveryOrder) {
   }
 }
 
+constexpr Schedule kSchedules[] = {Schedule::eager, Schedule::lazy, Schedule::random};
+
+TEST(StreamEngineConditions, WorkWaitsUntilOtherWorkMakesThemTrue) {
+  for (const Schedule schedule : kSchedules) {
+    Bench bench(schedule, 3);
+    Stream& held = bench.stream();
+    Stream& other = bench.stream();
+    bool flag = false;
+    const auto add = [&](char name) {
+      return [&bench, name] {
+        bench.log.push_back(name);
+        return 0;
+      };
+    };
+    const Ticket h = bench.engine.enqueue(held, add('h'), {}, [&] { return flag; });
+    bench.engine.progress(bench.lock);
+    EXPECT_FALSE(h->done);
+    bench.queue(other, 'a');
+    bench.engine.enqueue(other, [&] {
+      flag = true;
+      return 0;
+    });
+    bench.finish(h);
+    EXPECT_EQ(bench.log, "ah");
+  }
+}
+
+TEST(StreamEngineConditions, WorkWaitsForWhatTheProgramWrites) {
+  Bench bench(Schedule::lazy);
+  std::atomic<bool> flag = false;
+  const Ticket held = bench.engine.enqueue(bench.stream(), {}, {}, [&] { return flag.load(); });
+  std::thread program([&] { flag = true; });
+  bench.finish(held);
+  EXPECT_TRUE(held->done);
+  program.join();
+}
+
+TEST(StreamEngineConditions, APoisonedGroupWaitsForNothing) {
+  Bench bench(Schedule::lazy);
+  const Ticket held = bench.engine.enqueue(bench.stream(), {}, {}, [] { return false; });
+  bench.finish(bench.engine.enqueue(bench.stream(), [] { return 700; }));
+  bench.finish(held);
+  EXPECT_TRUE(held->done);
+}
+
+TEST(StreamEngine, CallbacksRunInAPoisonedGroupAndAreToldWhy) {
+  Bench bench(Schedule::lazy);
+  Stream& stream = bench.stream();
+  int told = -1;
+  bool called = false;
+  bench.engine.enqueue(stream, [] { return 700; });
+  bench.engine.enqueue_host_function(stream, [&] { called = true; });
+  bench.finish(bench.engine.enqueue_callback(stream, [&](int fault) { told = fault; }));
+  EXPECT_EQ(told, 700);
+  EXPECT_FALSE(called);
+}
+
+TEST(StreamEngine, AHeldGroupHoldsItsPresentAndItsLaterStreams) {
+  for (const Schedule schedule : kSchedules) {
+    Bench bench(schedule, 5);
+    StreamGroup& apart = bench.engine.create_group();
+    Stream& present = bench.stream();
+    Stream& first = bench.engine.create_stream(apart, false);
+    Stream& second = bench.engine.create_stream(apart, false);
+    bool open = false;
+    const auto opened = [&] { return open; };
+    const Ticket one = bench.engine.enqueue(first, {}, {}, opened);
+    const Ticket two = bench.engine.enqueue(second, {}, {}, opened);
+    bench.engine.hold_group(bench.group, one);
+    bench.engine.hold_group(bench.group, two);
+    const Ticket a = bench.queue(present, 'a');
+    const Ticket b = bench.queue(bench.stream(), 'b');
+    EXPECT_EQ(bench.log, "");
+    for (const Ticket& held : {a, b}) {
+      EXPECT_GE(held->clock.of(one->lane), one->count);
+      EXPECT_GE(held->clock.of(two->lane), two->count);
+    }
+    open = true;
+    bench.finish(a);
+    bench.finish(b);
+    EXPECT_TRUE(one->done && two->done);
+  }
+}
+
+TEST(StreamEngine, AStreamMadeAfterTheHoldWasLiftedIsStillOrderedAfterIt) {
+  Bench bench(Schedule::eager);
+  StreamGroup& apart = bench.engine.create_group();
+  const Ticket before = bench.engine.enqueue(bench.engine.create_stream(apart, false), {});
+  bench.engine.hold_group(bench.group, before);
+  bench.engine.progress(bench.lock);
+  const Ticket later = bench.queue(bench.stream(), 'a');
+  EXPECT_GE(later->clock.of(before->lane), before->count);
+}
+
+TEST(StreamEngine, MembersRunInTheOrderThatTheScheduleLikes) {
+  using Turns = std::vector<std::size_t>;
+  EXPECT_EQ(Bench(Schedule::eager).engine.order_of_members(4), (Turns{0, 1, 2, 3}));
+  EXPECT_EQ(Bench(Schedule::lazy).engine.order_of_members(4), (Turns{3, 2, 1, 0}));
+  Bench random(Schedule::random, 1);
+  Turns turns = random.engine.order_of_members(100);
+  EXPECT_FALSE(std::is_sorted(turns.begin(), turns.end()));
+  std::sort(turns.begin(), turns.end());
+  for (std::size_t i = 0; i < turns.size(); ++i) EXPECT_EQ(turns[i], i);
+}
+
 }  // namespace
 }  // namespace ferry::sim

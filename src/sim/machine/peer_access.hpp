@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which contexts may use the plain memory of which others. A context may use its own and that of
+// every context on its device; of a context on another device only once it was enabled. The rights
+// stand in the page table, by device. Requires the library's lock.
+#pragma once
+
+#include "sim/machine/machine.hpp"
+
+namespace ferry::sim {
+
+// The link between any two devices carries peer access; a device is no peer of itself.
+[[nodiscard]] inline bool can_access_peer(int device, int peer) {
+  return device != peer;
+}
+
+// Errors: those of cuCtxEnablePeerAccess and cuCtxDisablePeerAccess.
+[[nodiscard]] CUresult enable_peer_access(Machine& machine, Context& context, Context& peer);
+[[nodiscard]] CUresult disable_peer_access(Machine& machine, Context& context, Context& peer);
+
+// The rights of memory that belongs to a context.
+[[nodiscard]] AccessRights rights_to_memory_of(Machine& machine, const Context& owner);
+
+// The context ends or begins anew: what it may use, and who may use its memory, is forgotten.
+void forget_peers(Machine& machine, Context& context);
+
+}  // namespace ferry::sim
