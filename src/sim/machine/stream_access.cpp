@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "sim/hazards/host_sources.hpp"
+#include "sim/machine/operation_load.hpp"
 
 namespace ferry::sim {
 
@@ -51,6 +52,14 @@ void report_changed(Machine& machine, const WatchedSources& watched) {
     machine.hazards.note_changed_source(watched.reader, changed->address, changed->bytes);
 }
 
+// What the call costs for each member of a batch, beyond its own price.
+void charge_members(Machine& machine, Symbol symbol, std::uint64_t members) {
+  const Profile* const profile = machine.profile();
+  if (profile == nullptr || price_of(symbol).call != &Profile::batch) return;
+  machine.engine.timeline().clock().spend(profile->batch_each.value *
+                                          static_cast<Picoseconds>(members));
+}
+
 }  // namespace
 
 CUresult find_stream(Call& call, CUstream handle, StreamUse& use) {
@@ -85,16 +94,21 @@ CUresult submit(Call& call, Submission submission) {
   assert(use.context != nullptr);
   Machine& machine = call.machine;
   const std::uint64_t context = use.context->handle;
+  const OperationLoad load =
+      load_of(machine, submission.symbol, use.context->device, submission.touches);
+  charge_members(machine, submission.symbol, load.members);
   const auto sources = std::make_shared<WatchedSources>();
   const Ticket ticket = machine.engine.enqueue(
       *use.stream,
       [&machine, sources, work = std::move(submission.work), device = use.context->device] {
         report_changed(machine, *sources);
         return work(device);
-      });
+      },
+      {}, load.load);
   const Toucher who = toucher_of(*ticket, submission);
   machine.hazards.note(who, submission.touches, ticket->clock, machine.engine.seen());
   machine.engine.progress(call.lock);
+  if (load.holds_caller) machine.engine.wait_in_time(ticket);
   if (submission.wait == Wait::until_done) {
     machine.engine.finish(call.lock, std::span(&ticket, 1));
     machine.engine.observe(ticket->clock);

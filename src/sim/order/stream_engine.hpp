@@ -4,6 +4,10 @@
 // is the oldest of its stream and everything it was told to come after is done; nothing else is
 // guaranteed, so a schedule may pick any such operation.
 //
+// When an operation runs here says nothing about when it would run on a device: that is the
+// timeline's (timeline.hpp), to which every operation is handed when it is queued. Waiting for an
+// operation moves the calling thread's virtual clock to its end.
+//
 // Owned by the machine. Every function requires the library's lock; those that take it as `lock`
 // may release it while a host function runs, so that other threads can go on meanwhile.
 #pragma once
@@ -20,6 +24,7 @@
 #include <vector>
 
 #include "sim/order/clock.hpp"
+#include "sim/time/timeline.hpp"
 #include "sim/words/settings.hpp"
 
 namespace ferry::sim {
@@ -41,6 +46,7 @@ struct Operation {
   LaneNumber lane = 0;      // of its stream
   std::uint64_t count = 0;  // in its lane, from 1
   Clock clock;              // itself, and what is known to have ended before it begins
+  TimedTaskRef time;        // when it begins and ends in virtual time
 };
 using Ticket = std::shared_ptr<Operation>;
 
@@ -52,6 +58,9 @@ struct StreamGroup {
   Clock gone_blocking;        // those that the default stream comes after
   Stream* legacy = nullptr;   // the default stream, ordered with all blocking ones
   Stream* records = nullptr;  // holds the marks that cover the whole group
+  // The newest operations of streams that are no more, while they lie in the future.
+  std::vector<Ticket> departed;
+  std::vector<Ticket> departed_blocking;
   std::map<std::uint64_t, std::unique_ptr<Stream>>
       streams;  // by number; destroyed ones until they are empty
 };
@@ -69,13 +78,15 @@ class Stream {
   bool destroyed = false;
   unsigned polls = 0;  // queries in a row that found it unfinished
   std::deque<Ticket> queue;
-
-  [[nodiscard]] Ticket last() const { return queue.empty() ? nullptr : queue.back(); }
+  Ticket newest;  // done or not; null before the first
 };
 
 class StreamEngine {
  public:
-  StreamEngine(Schedule schedule, std::uint64_t seed);
+  // Without a profile every operation takes a microsecond, and it is the schedule that says what
+  // has ended when a program asks; with one it is virtual time.
+  StreamEngine(Schedule schedule, std::uint64_t seed,
+               std::shared_ptr<const Profile> profile = nullptr);
   ~StreamEngine();
   StreamEngine(const StreamEngine&) = delete;
   StreamEngine& operator=(const StreamEngine&) = delete;
@@ -96,12 +107,15 @@ class StreamEngine {
   // Appends work to a stream, after its earlier work, after `after` (null and done tickets are
   // ignored), and after what the legacy default stream's rules ask for. Nothing runs before the
   // next `progress`.
-  Ticket enqueue(Stream& stream, std::function<int()> work, std::span<const Ticket> after = {});
+  Ticket enqueue(Stream& stream, std::function<int()> work, std::span<const Ticket> after = {},
+                 const Load& load = {});
   Ticket enqueue_host_function(Stream& stream, std::function<void()> function);
   // A point after everything queued in the group so far.
   Ticket mark_group(StreamGroup& group);
 
-  // Runs what the target needs, until it is done.
+  [[nodiscard]] Timeline& timeline() { return timeline_; }
+
+  // Runs what the target needs, until it is done, and moves the caller's clock to its end.
   void finish(Lock& lock, std::span<const Ticket> tickets);
   void finish(Lock& lock, StreamGroup& group) { finish(lock, unfinished(group)); }
   void finish_all(Lock& lock);
@@ -117,14 +131,18 @@ class StreamEngine {
   // Host functions that were queued and have not run yet.
   [[nodiscard]] std::uint64_t waiting_host_functions() const { return waiting_host_functions_; }
 
-  // What is queued in a stream now; for the legacy default stream, also in the streams it is
-  // ordered with.
-  [[nodiscard]] std::vector<Ticket> unfinished(Stream& stream) const;
-  [[nodiscard]] std::vector<Ticket> unfinished(StreamGroup& group) const;
+  // What is queued in a stream now, or was run but ends only later by the caller's clock; for the
+  // legacy default stream, also in the streams it is ordered with.
+  [[nodiscard]] std::vector<Ticket> unfinished(Stream& stream);
+  [[nodiscard]] std::vector<Ticket> unfinished(StreamGroup& group);
 
-  // True when all tickets are done. Under `lazy`, every kPatience-th unsuccessful poll of the same
-  // object runs one operation that it waits for, so that a polling loop comes to an end. `polls`
-  // belongs to the object that is polled.
+  // Only in virtual time: the operation may still be queued afterwards.
+  void wait_in_time(const Ticket& ticket) { timeline_.wait(*ticket->time); }
+
+  // True when all tickets are done. With a profile, when they have ended by the caller's clock;
+  // they are run then if they have not been. Without one, what has run is done: under `lazy`, every
+  // kPatience-th unsuccessful poll of the same object runs one operation that it waits for, so that
+  // a polling loop comes to an end. `polls` belongs to the object that is polled.
   static constexpr unsigned kPatience = 4;
   [[nodiscard]] bool poll(Lock& lock, std::span<const Ticket> tickets, unsigned& polls);
 
@@ -133,7 +151,10 @@ class StreamEngine {
   void progress(Lock& lock);
 
  private:
-  void append(Stream& stream, const Ticket& ticket, std::span<const Ticket> after);
+  void append(Stream& stream, const Ticket& ticket, std::span<const Ticket> after,
+              const Load& load);
+  [[nodiscard]] bool is_open(const Ticket& ticket);
+  void depart(Stream& stream);
   void order(Stream& stream, Operation& operation, std::span<const Ticket> after);
   void finish(Lock& lock, const Ticket& ticket);
   [[nodiscard]] Ticket next_needed(const Ticket& target) const;
@@ -152,6 +173,7 @@ class StreamEngine {
   std::uint64_t next_operation_ = 1;
   std::uint64_t ticks_ = 0;
   std::uint64_t waiting_host_functions_ = 0;
+  Timeline timeline_;
   Lanes lanes_;
   Clock seen_;
   std::uint64_t pending_ = 0;
