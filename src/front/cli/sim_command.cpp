@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "front/cli/cli.hpp"
+#include "front/cli/sim_profiles.hpp"
 
 namespace ferry::cli {
 
@@ -19,10 +20,6 @@ namespace {
 
 constexpr int kExitCannotExecute = 126;  // as shells say it
 constexpr int kExitNoProgram = 127;
-
-constexpr const char* kNoStandIn =
-    "the stand-in was not found. Install it, or set FERRY_SIM_DIR to the folder of its "
-    "libcuda.so.1.";
 
 struct RunOptions {
   std::string settings;
@@ -80,7 +77,7 @@ void add_run_command(CLI::App& sim, int& exit_code) {
   command->footer("For example: ferry sim run --settings capacity=24GiB -- ./program --its-option");
   command->add_option(
       "--settings", options->settings,
-      "Settings of the stand-in, such as \"devices=2;capacity=24GiB;schedule=lazy\"");
+      "Settings of the stand-in, such as \"profile=h200-pcie5;devices=2;schedule=lazy\"");
   command->add_flag("--no-preload", options->no_preload,
                     "Only set the search path: for programs that do not bear LD_PRELOAD, such as "
                     "those built with the address sanitizer");
@@ -105,6 +102,7 @@ void add_sim_command(CLI::App& app, int& exit_code) {
         }
       });
   add_run_command(*sim, exit_code);
+  add_profile_commands(*sim, exit_code);
 }
 
 }  // namespace ferry::cli
