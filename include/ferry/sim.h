@@ -4,7 +4,7 @@
  * has none.
  *
  * The same settings can be given in the environment when the library loads:
- *   FERRY_SIM="devices=2;capacity=24GiB;data=none;schedule=random;seed=7;hazards=abort;fault=cuMemCreate@3:2"
+ *   FERRY_SIM="profile=h200-pcie5;devices=2;capacity=24GiB;data=none;schedule=random;seed=7;hazards=abort;fault=cuMemCreate@3:2"
  * A setting that cannot be understood makes cuInit fail and prints the offending part.
  *
  * Functions that return int: 0 on success, -1 for a bad argument.
@@ -20,8 +20,9 @@ extern "C" {
 #endif
 
 /* Applies settings in the syntax of FERRY_SIM. Schedule, seed and faults act at once, and the
- * random sequence starts anew; devices, capacity and data can only change before cuInit or right
- * after ferry_sim_reset (-1 otherwise). A fault's result may be a number or a name of cuda.h. */
+ * random sequence starts anew; devices, capacity, profile and data can only change before cuInit
+ * or right after ferry_sim_reset (-1 otherwise). A fault's result may be a number or a name of
+ * cuda.h. */
 typedef int (*ferry_sim_configure_fn)(const char* settings);
 
 /* What cannot be understood in FERRY_SIM, "" when all can: then cuInit fails, and would print it.
@@ -55,6 +56,26 @@ typedef int (*ferry_sim_peek_fn)(uint64_t address, void* out, size_t bytes);
  * with others would end with status 66 where it ends with 0. Setting: hazards=off|report|abort. */
 typedef uint64_t (*ferry_sim_take_hazards_fn)(void);
 
+/* Time is modelled, never measured: a clock in whole picoseconds that follows from the order of the
+ * program's calls alone. Setting profile=NAME (ferry sim list) or profile=/path.json says what
+ * calls and operations cost; without one every operation takes a microsecond and calls take no
+ * time. Each host thread has a clock of its own. A call of the driver moves it by its cost, a call
+ * that waits also to the end of what it waits for; events take their times from it. With a profile
+ * a query says what has ended by the caller's clock, so a loop that polls comes to an end as
+ * queries cost time. With one driving thread two runs give the same figures to the bit, whatever
+ * the schedule; where several call freely, engines are queued for in the order of their calls.
+ *
+ * The calling thread's clock, in picoseconds; 0 before cuInit. */
+typedef uint64_t (*ferry_sim_now_ps_fn)(void);
+
+/* The calling thread works for that long without the driver: host code between calls takes no time
+ * unless it says so. No effect inside a host function. */
+typedef void (*ferry_sim_host_work_fn)(uint64_t nanoseconds);
+
+/* The same for copying so many bytes in host memory, at the profile's rate of one thread. No effect
+ * without a profile. */
+typedef void (*ferry_sim_host_copy_fn)(uint64_t bytes);
+
 #define FERRY_SIM_CONFIGURE "ferry_sim_configure"
 #define FERRY_SIM_SETTINGS_ERROR "ferry_sim_settings_error"
 #define FERRY_SIM_RESET "ferry_sim_reset"
@@ -64,6 +85,9 @@ typedef uint64_t (*ferry_sim_take_hazards_fn)(void);
 #define FERRY_SIM_DRAIN "ferry_sim_drain"
 #define FERRY_SIM_PEEK "ferry_sim_peek"
 #define FERRY_SIM_TAKE_HAZARDS "ferry_sim_take_hazards"
+#define FERRY_SIM_NOW_PS "ferry_sim_now_ps"
+#define FERRY_SIM_HOST_WORK "ferry_sim_host_work"
+#define FERRY_SIM_HOST_COPY "ferry_sim_host_copy"
 
 #ifdef __cplusplus
 }

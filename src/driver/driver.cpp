@@ -124,7 +124,22 @@ std::string describe_error(const CudaTable& cuda, CUresult result) {
   return fmt::format("CUDA error {}, {}", static_cast<int>(result), text);
 }
 
+// The stand-in says what it does not understand; its cuInit would print that and fail without
+// words. "" for every other library.
+std::string settings_trouble(void* library) {
+  const auto settings_error =
+      reinterpret_cast<ferry_sim_settings_error_fn>(dlsym(library, FERRY_SIM_SETTINGS_ERROR));
+  if (settings_error == nullptr || *settings_error() == '\0') return "";
+  return fmt::format("the stand-in does not understand FERRY_SIM: {}.", settings_error());
+}
+
 }  // namespace
+
+std::string stand_in_settings_trouble() {
+  const std::string file = library_file({DriverChoice::Kind::sim, ""}).file;
+  void* const library = file.empty() ? nullptr : dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  return library == nullptr ? "" : settings_trouble(library);
+}
 
 std::string format_cuda_version(int version) {
   return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
@@ -171,17 +186,8 @@ std::string Driver::resolve() {
       kUseStandIn);
 }
 
-// The stand-in says what it does not understand; its cuInit would print that and fail without
-// words.
-std::string Driver::stand_in_trouble() const {
-  const auto settings_error =
-      reinterpret_cast<ferry_sim_settings_error_fn>(find_symbol(FERRY_SIM_SETTINGS_ERROR));
-  if (settings_error == nullptr || *settings_error() == '\0') return "";
-  return fmt::format("the stand-in does not understand FERRY_SIM: {}.", settings_error());
-}
-
 std::string Driver::initialise(const DriverChoice& choice) {
-  if (std::string trouble = stand_in_trouble(); !trouble.empty()) return trouble;
+  if (std::string trouble = settings_trouble(library_); !trouble.empty()) return trouble;
   if (const CUresult result = table_->cuInit(0); result != CUDA_SUCCESS) {
     const std::string remedy = is_stand_in_
                                    ? "Check its settings in FERRY_SIM, and CUDA_VISIBLE_DEVICES."

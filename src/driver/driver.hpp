@@ -28,6 +28,10 @@ struct DeviceInfo {
 // "13.0" for 13000: how CUDA writes versions as numbers.
 [[nodiscard]] std::string format_cuda_version(int version);
 
+// What the stand-in does not understand of FERRY_SIM, in a text for people; "" where it would
+// start. Loads it, without starting it.
+[[nodiscard]] std::string stand_in_settings_trouble();
+
 // One loaded and initialised driver library. Requires: outlives every Device made from it.
 // Thread safety: all calls may come from any thread.
 class Driver {
@@ -63,7 +67,6 @@ class Driver {
   [[nodiscard]] std::string start(const DriverChoice& choice);
   [[nodiscard]] std::string resolve();
   [[nodiscard]] std::string initialise(const DriverChoice& choice);
-  [[nodiscard]] std::string stand_in_trouble() const;
 
   void* library_ = nullptr;  // never closed: the driver may still run code at exit
   std::unique_ptr<CudaTable> table_;

@@ -11,7 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "driver/driver.hpp"
 #include "front/cli/cli.hpp"
+#include "front/cli/sim_profiles.hpp"
 
 namespace ferry::cli {
 
@@ -19,10 +21,6 @@ namespace {
 
 constexpr int kExitCannotExecute = 126;  // as shells say it
 constexpr int kExitNoProgram = 127;
-
-constexpr const char* kNoStandIn =
-    "the stand-in was not found. Install it, or set FERRY_SIM_DIR to the folder of its "
-    "libcuda.so.1.";
 
 struct RunOptions {
   std::string settings;
@@ -68,6 +66,8 @@ int run_program(const RunOptions& options) {
                     folder));
   }
   point_to_stand_in(folder, options);
+  if (const std::string trouble = stand_in_settings_trouble(); !trouble.empty())
+    return fail(kExitUsage, trouble);
   std::vector<char*> arguments;
   for (const std::string& word : options.program)
     arguments.push_back(const_cast<char*>(word.c_str()));
@@ -95,7 +95,7 @@ void add_run_command(CLI::App& sim, const WordsAfterDashes& words, int& exit_cod
       "  ferry sim run --settings capacity=24GiB -- ./program --its-option");
   command->add_option(
       "--settings", options->settings,
-      "Settings of the stand-in, such as \"devices=2;capacity=24GiB;schedule=lazy\"");
+      "Settings of the stand-in, such as \"profile=h200-pcie5;devices=2;schedule=lazy\"");
   command->add_flag("--no-preload", options->no_preload,
                     "Only set the search path: for programs that do not bear LD_PRELOAD, such as "
                     "those built with the address sanitizer");
@@ -123,6 +123,7 @@ void add_sim_command(CLI::App& app, const WordsAfterDashes& words, int& exit_cod
         }
       });
   add_run_command(*sim, words, exit_code);
+  add_profile_commands(*sim, exit_code);
 }
 
 }  // namespace ferry::cli

@@ -69,6 +69,7 @@ CUresult submit_reads(Call& call, Symbol symbol, CUstream stream, const StreamUs
                       CUmemcpySrcAccessOrder order, const std::shared_ptr<Members>& members,
                       std::vector<Ticket>& reads) {
   Submission submission{symbol, stream, Wait::no, {}, {}};
+  submission.in_anothers_time = true;
   if (order == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL) submission.wait = Wait::until_done;
   for (std::size_t i = 0; i < members->size(); ++i) {
     Member& member = (*members)[i];
@@ -113,6 +114,8 @@ CUresult submit_batch(Call& call, Symbol symbol, CUstream stream, Members list) 
   for (std::size_t i = 0; i < members->size(); ++i) {
     const Member& member = (*members)[i];
     const auto number = static_cast<std::uint32_t>(i);
+    add_touches(submission.moves, AccessKind::read, member.source, member.extent, number);
+    add_touches(submission.moves, AccessKind::write, member.destination, member.extent, number);
     if (member.order != CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL)
       add_touches(submission.touches, AccessKind::read, member.source, member.extent, number);
     add_touches(submission.touches, AccessKind::write, member.destination, member.extent, number);

@@ -2,11 +2,24 @@
 // Exported: the controls of include/ferry/sim.h.
 #include "sim/exports/control.hpp"
 
+#include <algorithm>
+
 #include "sim/machine/library.hpp"
 
 using ferry::sim::Library;
 using ferry::sim::Lock;
 using ferry::sim::Machine;
+using ferry::sim::Picoseconds;
+using ferry::sim::ThreadState;
+
+namespace {
+
+// A host function runs on whichever thread a schedule makes run it: its time is no thread's.
+void spend(Machine& machine, Picoseconds duration) {
+  if (!ThreadState::mine().in_host_function) machine.engine.timeline().clock().spend(duration);
+}
+
+}  // namespace
 
 int ferry_sim_configure(const char* settings) {
   return settings != nullptr && Library::get().configure(settings) ? 0 : -1;
@@ -55,4 +68,27 @@ int ferry_sim_peek(uint64_t address, void* out, size_t bytes) {
     read = machine.operations.peek(address, static_cast<std::byte*>(out), bytes);
   });
   return read ? 0 : -1;
+}
+
+uint64_t ferry_sim_now_ps() {
+  Picoseconds now = 0;
+  Library::get().with_machine(
+      [&](Lock&, Machine& machine) { now = machine.engine.timeline().clock().now(); });
+  return static_cast<uint64_t>(now);
+}
+
+void ferry_sim_host_work(uint64_t nanoseconds) {
+  constexpr uint64_t kDay = 86'400'000'000'000;
+  Library::get().with_machine([&](Lock&, Machine& machine) {
+    spend(machine, static_cast<Picoseconds>(std::min(nanoseconds, kDay)) *
+                       ferry::sim::kPicosecondsPerNanosecond);
+  });
+}
+
+void ferry_sim_host_copy(uint64_t bytes) {
+  Library::get().with_machine([&](Lock&, Machine& machine) {
+    if (machine.profile() == nullptr) return;
+    const auto rate = static_cast<uint64_t>(machine.profile()->host_memcpy.value);
+    spend(machine, ferry::sim::time_for(ferry::sim::work_of(bytes), rate));
+  });
 }

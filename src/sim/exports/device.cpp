@@ -15,6 +15,10 @@ using ferry::sim::Symbol;
 
 namespace {
 
+std::string name_of(ferry::sim::Machine& machine) {
+  return machine.profile() == nullptr ? ferry::sim::kDeviceName : machine.profile()->device_name;
+}
+
 // Runs body(Machine&, physical index) when `dev` is a device.
 template <typename Body>
 CUresult with_device(Symbol symbol, CUdevice dev, Body&& body) {
@@ -76,12 +80,13 @@ CUresult cuDeviceGet(CUdevice* device, int ordinal) {
 
 CUresult cuDeviceGetName(char* name, int len, CUdevice dev) {
   return with_device(Symbol::cuDeviceGetName, dev,
-                     [&](auto&, int) { return give_string(ferry::sim::kDeviceName, name, len); });
+                     [&](auto& machine, int) { return give_string(name_of(machine), name, len); });
 }
 
 CUresult cuDeviceGetAttribute(int* pi, CUdevice_attribute attrib, CUdevice dev) {
-  return with_device(Symbol::cuDeviceGetAttribute, dev, [&](auto&, int physical) {
-    const std::optional<int> value = ferry::sim::device_attribute(attrib, physical);
+  return with_device(Symbol::cuDeviceGetAttribute, dev, [&](auto& machine, int physical) {
+    const std::optional<int> value =
+        ferry::sim::device_attribute(attrib, physical, machine.profile());
     if (pi == nullptr || !value) return CUDA_ERROR_INVALID_VALUE;
     *pi = *value;
     return CUDA_SUCCESS;

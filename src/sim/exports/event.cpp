@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exported: events.
+#include <array>
+
 #include "sim/machine/stream_access.hpp"
 
 using ferry::sim::Call;
@@ -22,10 +24,6 @@ CUresult with_event(Symbol symbol, CUevent event, Body&& body) {
     const CUresult fault = ferry::sim::fault_of(call, entry->context);
     return fault == CUDA_SUCCESS ? body(call, *entry) : fault;
   });
-}
-
-bool is_done(const EventEntry& event) {
-  return event.captured == nullptr || event.captured->done;
 }
 
 // The program has seen that the event is done.
@@ -95,8 +93,7 @@ CUresult cuEventQuery(CUevent hEvent) {
   return with_event(Symbol::cuEventQuery, hEvent, [&](Call& call, EventEntry& event) {
     const std::uint64_t context = event.context;
     const Ticket captured = event.captured;
-    const bool done =
-        is_done(event) || call.machine.engine.poll(call.lock, std::span(&captured, 1), event.polls);
+    const bool done = call.machine.engine.poll(call.lock, std::span(&captured, 1), event.polls);
     if (done) observe(call, captured);
     const CUresult fault = ferry::sim::fault_of(call, context);
     if (fault != CUDA_SUCCESS) return fault;
@@ -108,7 +105,7 @@ CUresult cuEventSynchronize(CUevent hEvent) {
   return with_event(Symbol::cuEventSynchronize, hEvent, [&](Call& call, EventEntry& event) {
     const std::uint64_t context = event.context;
     const Ticket captured = event.captured;
-    if (!is_done(event)) call.machine.engine.finish(call.lock, std::span(&captured, 1));
+    call.machine.engine.finish(call.lock, std::span(&captured, 1));
     observe(call, captured);
     return ferry::sim::fault_of(call, context);
   });
@@ -124,13 +121,12 @@ CUresult elapsed_time(Symbol symbol, float* milliseconds, CUevent hStart, CUeven
     if (!start.recorded || !end->recorded) return CUDA_ERROR_INVALID_HANDLE;
     if (((start.flags | end->flags) & CU_EVENT_DISABLE_TIMING) != 0)
       return CUDA_ERROR_INVALID_HANDLE;
-    if (!is_done(start) || !is_done(*end)) return CUDA_ERROR_NOT_READY;
-    observe(call, start.captured);
-    observe(call, end->captured);
-    // One microsecond for each operation that ran in between.
-    const auto ticks = static_cast<double>(end->captured->finished_at) -
-                       static_cast<double>(start.captured->finished_at);
-    *milliseconds = static_cast<float>(ticks * 1e-3);
+    const std::array<Ticket, 2> records{start.captured, end->captured};
+    unsigned asked_once = 0;
+    if (!call.machine.engine.poll(call.lock, records, asked_once)) return CUDA_ERROR_NOT_READY;
+    for (const Ticket& record : records) observe(call, record);
+    const ferry::sim::Picoseconds elapsed = records[1]->time->end - records[0]->time->end;
+    *milliseconds = static_cast<float>(static_cast<double>(elapsed) * 1e-9);
     return CUDA_SUCCESS;
   });
 }

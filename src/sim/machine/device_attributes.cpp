@@ -65,14 +65,35 @@ constexpr Fact kFacts[] = {
     {CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID, -1},
 };
 
+// Where a profile has the answer; null for what it does not say.
+const Figure* figure_for(const Profile& profile, CUdevice_attribute attribute) {
+  switch (attribute) {
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
+      return &profile.compute_major;
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
+      return &profile.compute_minor;
+    case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
+      return &profile.multiprocessors;
+    case CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT:
+      return &profile.copy_engines;
+    default:
+      return nullptr;
+  }
+}
+
 }  // namespace
 
-std::optional<int> device_attribute(CUdevice_attribute attribute, int physical_index) {
+std::optional<int> device_attribute(CUdevice_attribute attribute, int physical_index,
+                                    const Profile* profile) {
   if (attribute < CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK ||
       attribute >= CU_DEVICE_ATTRIBUTE_MAX) {
     return std::nullopt;
   }
   if (attribute == CU_DEVICE_ATTRIBUTE_PCI_BUS_ID) return pci_bus_number(physical_index);
+  if (profile != nullptr) {
+    if (const Figure* const figure = figure_for(*profile, attribute))
+      return static_cast<int>(figure->value);
+  }
   for (const Fact& fact : kFacts) {
     if (fact.attribute == attribute) return fact.value;
   }

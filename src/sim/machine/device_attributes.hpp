@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the simulated device says about itself. The figures describe a GPU of compute
-// capability 9.0; features that the stand-in does not have are denied, so that a program that asks
-// takes its other way.
+// capability 9.0, unless a profile names another; features that the stand-in does not have are
+// denied, so that a program that asks takes its other way.
 #pragma once
 
 #include <optional>
 
+#include "sim/time/profile.hpp"
 #include "sim/words/cuda_api.hpp"
 
 namespace ferry::sim {
 
-// Nothing for an attribute that cuda.h does not know. `physical_index` tells devices apart.
-[[nodiscard]] std::optional<int> device_attribute(CUdevice_attribute attribute, int physical_index);
+// Nothing for an attribute that cuda.h does not know. `physical_index` tells devices apart. The
+// profile may be null.
+[[nodiscard]] std::optional<int> device_attribute(CUdevice_attribute attribute, int physical_index,
+                                                  const Profile* profile = nullptr);
 
 }  // namespace ferry::sim

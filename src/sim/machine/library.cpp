@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "sim/hazards/exit_status.hpp"
+#include "sim/time/profile_reader.hpp"
 #include "sim/words/error_text.hpp"
 #include "sim/words/visible_devices.hpp"
 
@@ -35,12 +36,11 @@ Library::Library() {
   watch_exit_status(hazard_log_);
   const char* const text = std::getenv("FERRY_SIM");
   if (text == nullptr) return;
-  Result<Settings, std::string> settings = apply_settings(Settings{}, text);
-  if (settings.ok()) {
-    take_rules(*settings);
-    settings_ = std::move(*settings);
+  Result<Wanted, std::string> wanted = understand(Settings{}, text);
+  if (wanted.ok()) {
+    take(std::move(*wanted));
   } else {
-    settings_error_ = settings.error();
+    settings_error_ = wanted.error();
   }
 }
 
@@ -77,7 +77,8 @@ CUresult Library::init(unsigned flags) {
 // Built at the first use after cuInit or a reset, so that both may be followed by `configure`.
 Machine& Library::machine() {
   if (!machine_) {
-    machine_ = std::make_unique<Machine>(settings_, visible_by_environment(settings_), hazard_log_);
+    machine_ = std::make_unique<Machine>(settings_, visible_by_environment(settings_), hazard_log_,
+                                         profile_);
   }
   return *machine_;
 }
@@ -105,30 +106,44 @@ CUresult Library::admit(Need need, Call& call) {
   return static_cast<CUresult>(call.context->streams->fault);
 }
 
-void Library::take_rules(const Settings& settings) {
-  hazard_log_.set_mode(settings.hazards);
-  for (const FaultRule& rule : settings.faults) book_.add_rule(rule);
+Result<Library::Wanted, std::string> Library::understand(const Settings& base,
+                                                         std::string_view text) {
+  Result<Settings, std::string> settings = apply_settings(base, text);
+  if (!settings.ok()) return settings.error();
+  Wanted wanted{std::move(*settings), nullptr};
+  if (wanted.settings.profile.empty()) return wanted;
+  Result<Profile, std::string> profile = find_profile(wanted.settings.profile);
+  if (!profile.ok()) return profile.error();
+  wanted.profile = std::make_shared<const Profile>(std::move(*profile));
+  return wanted;
+}
+
+void Library::take(Wanted wanted) {
+  settings_ = std::move(wanted.settings);
+  profile_ = std::move(wanted.profile);
+  hazard_log_.set_mode(settings_.hazards);
+  for (const FaultRule& rule : settings_.faults) book_.add_rule(rule);
 }
 
 bool Library::configure(std::string_view text) {
   const Lock lock(mutex_);
   Settings base = settings_;
   base.faults.clear();
-  Result<Settings, std::string> wanted = apply_settings(base, text);
+  Result<Wanted, std::string> wanted = understand(base, text);
   if (!wanted.ok()) {
     complain("ferry_sim_configure", wanted.error());
     return false;
   }
-  const bool other_machine = wanted->devices != settings_.devices ||
-                             wanted->capacity != settings_.capacity ||
-                             wanted->with_data != settings_.with_data;
+  const Settings& asked = wanted->settings;
+  const bool other_machine =
+      asked.devices != settings_.devices || asked.capacity != settings_.capacity ||
+      asked.profile != settings_.profile || asked.with_data != settings_.with_data;
   if (machine_ && other_machine) {
     complain("ferry_sim_configure",
-             "devices, capacity and data can only change before cuInit or after a reset");
+             "devices, capacity, profile and data can only change before cuInit or after a reset");
     return false;
   }
-  settings_ = std::move(*wanted);
-  take_rules(settings_);
+  take(std::move(*wanted));
   if (machine_) {
     machine_->engine.set_schedule(settings_.schedule);
     machine_->engine.set_seed(settings_.seed);
@@ -138,17 +153,16 @@ bool Library::configure(std::string_view text) {
 
 bool Library::reset(std::string_view text) {
   const Lock lock(mutex_);
-  Result<Settings, std::string> settings = apply_settings(Settings{}, text);
-  if (!settings.ok()) {
-    complain("ferry_sim_reset", settings.error());
+  Result<Wanted, std::string> wanted = understand(Settings{}, text);
+  if (!wanted.ok()) {
+    complain("ferry_sim_reset", wanted.error());
     return false;
   }
   machine_.reset();
   ++generation_;
   book_ = CallBook();
-  settings_ = std::move(*settings);
   settings_error_.clear();
-  take_rules(settings_);
+  take(std::move(*wanted));
   return true;
 }
 

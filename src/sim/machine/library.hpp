@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "sim/machine/call_book.hpp"
+#include "sim/machine/call_charge.hpp"
 #include "sim/machine/machine.hpp"
 #include "sim/machine/thread_state.hpp"
 #include "sim/words/cuda_api.hpp"
@@ -70,12 +71,21 @@ class Library {
   [[nodiscard]] CUresult admit(Need need, Call& call);
   [[nodiscard]] Machine& machine();
   void guard_forks();
-  void take_rules(const Settings& settings);
+  // The settings that a text asks for over others, and the profile they name. The error is a
+  // sentence.
+  struct Wanted {
+    Settings settings;
+    std::shared_ptr<const Profile> profile;  // null where none is named
+  };
+  [[nodiscard]] static Result<Wanted, std::string> understand(const Settings& base,
+                                                              std::string_view text);
+  void take(Wanted wanted);
 
   std::mutex mutex_;
   std::atomic<bool> initialised_ = false;
   std::atomic<bool> forked_ = false;  // in the child of a process that had called cuInit
   Settings settings_;
+  std::shared_ptr<const Profile> profile_;
   std::string settings_error_;  // of FERRY_SIM; empty when it was understood
   CallBook book_;
   HazardLog hazard_log_;
@@ -91,6 +101,7 @@ CUresult Library::call(Symbol symbol, Need need, Body&& body) noexcept {
   try {
     Lock lock(mutex_);
     if (const CUresult refused = enter(symbol, lock); refused != CUDA_SUCCESS) return refused;
+    const CallCharge charge(*machine_, symbol);
     Call call{lock, *machine_, thread};
     if (const CUresult refused = admit(need, call); refused != CUDA_SUCCESS) return refused;
     return body(call);

@@ -5,14 +5,24 @@
 
 namespace ferry::sim {
 
-Machine::Machine(const Settings& settings, std::vector<int> visible_devices, HazardLog& log)
+namespace {
+
+Bytes capacity_of(const Settings& settings, const Profile* profile) {
+  if (profile == nullptr || settings.capacity_given) return settings.capacity;
+  return Bytes{static_cast<std::uint64_t>(profile->device_memory.value)};
+}
+
+}  // namespace
+
+Machine::Machine(const Settings& settings, std::vector<int> visible_devices, HazardLog& log,
+                 std::shared_ptr<const Profile> profile)
     : visible(std::move(visible_devices)),
-      physical(devices(), settings.capacity, settings.with_data),
+      physical(devices(), capacity_of(settings, profile.get()), settings.with_data),
       virtual_memory(addresses, physical, pages, devices()),
       allocations(addresses, physical, pages),
       operations(addresses, physical, pages),
       hazards(addresses, pages, log),
-      engine(settings.schedule, settings.seed),
+      engine(settings.schedule, settings.seed, std::move(profile)),
       contexts(engine, devices()) {}
 
 void Machine::empty_context(Lock& lock, Context& context, bool ends) {

@@ -46,7 +46,11 @@
 // - A host function runs on the thread whose call made it necessary, under `eager` and `random`
 //   also on the one that queues it. A program that holds a lock over a call of the driver and takes
 //   the same lock in a host function stands still here; a real driver has a thread of its own.
-// - Time. Event times count operations, one microsecond each.
+// - How fast a GPU is. Time is modelled: from the figures of a profile (src/sim/time), or, without
+//   one, at one microsecond for each operation. It follows from the order of the program's calls.
+//   Host code between calls takes no time unless it says so (ferry_sim_host_work); threads that
+//   hand over to each other outside the driver do not carry their clocks along; kernels of one
+//   device run one after the other; a batch begins when its call has queued it whole.
 // - A program that spins on a host flag which queued work is to set, without calling the driver:
 //   under `lazy` and `random` nothing runs meanwhile, and it spins for ever.
 // - Kernels, graphs, stream capture, memory pools, sharing between processes: not there yet.
@@ -75,11 +79,15 @@ namespace ferry::sim {
 class Machine {
  public:
   // `visible`: the physical index of each device, by ordinal.
-  // `log` outlives it.
-  Machine(const Settings& settings, std::vector<int> visible, HazardLog& log);
+  // `log` outlives it. A profile also says how the devices answer, save for settings that do.
+  Machine(const Settings& settings, std::vector<int> visible, HazardLog& log,
+          std::shared_ptr<const Profile> profile = nullptr);
 
   [[nodiscard]] int devices() const { return static_cast<int>(visible.size()); }
   [[nodiscard]] bool has_device(int ordinal) const { return ordinal >= 0 && ordinal < devices(); }
+
+  // Null where none was chosen.
+  [[nodiscard]] const Profile* profile() { return engine.timeline().profile(); }
 
   // Runs what is queued in a context and gives back everything it owns but its handle. The context
   // has new, empty streams afterwards, or none when `ends`.

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "sim/hazards/host_sources.hpp"
+#include "sim/machine/operation_load.hpp"
 
 namespace ferry::sim {
 
@@ -51,6 +52,22 @@ void report_changed(Machine& machine, const WatchedSources& watched) {
     machine.hazards.note_changed_source(watched.reader, changed->address, changed->bytes);
 }
 
+// What the call costs for each member of a batch, beyond its own price.
+void charge_members(Machine& machine, Symbol symbol, std::uint64_t members) {
+  const Profile* const profile = machine.profile();
+  if (profile == nullptr || price_of(symbol).call != &Profile::batch) return;
+  machine.engine.timeline().clock().spend(profile->batch_each.value *
+                                          static_cast<Picoseconds>(members));
+}
+
+OperationLoad load_of_submission(Machine& machine, const Submission& submission, int device) {
+  if (submission.in_anothers_time) return {};
+  const auto& moved = submission.moves.empty() ? submission.touches : submission.moves;
+  const OperationLoad load = load_of(machine, submission.symbol, device, moved);
+  charge_members(machine, submission.symbol, load.members);
+  return load;
+}
+
 }  // namespace
 
 CUresult find_stream(Call& call, CUstream handle, StreamUse& use) {
@@ -95,6 +112,7 @@ CUresult submit_on(Call& call, const StreamUse& use, Submission submission, Tick
     };
   }
   const std::uint64_t context = use.context->handle;
+  const OperationLoad load = load_of_submission(machine, submission, use.context->device);
   const auto sources = std::make_shared<WatchedSources>();
   const Ticket ticket = machine.engine.enqueue(
       *use.stream,
@@ -102,11 +120,12 @@ CUresult submit_on(Call& call, const StreamUse& use, Submission submission, Tick
         report_changed(machine, *sources);
         return work(device);
       },
-      submission.after, std::move(may_begin));
+      submission.after, std::move(may_begin), load.load);
   if (queued != nullptr) *queued = ticket;
   const Toucher who = toucher_of(*ticket, submission);
   machine.hazards.note(who, submission.touches, ticket->clock, machine.engine.seen());
   machine.engine.progress(call.lock);
+  if (load.holds_caller) machine.engine.wait_in_time(ticket);
   if (submission.wait == Wait::until_done) {
     machine.engine.finish(call.lock, std::span(&ticket, 1));
     machine.engine.observe(ticket->clock);

@@ -37,6 +37,10 @@ struct Submission {
   std::function<CUresult(int device)> work;
   std::vector<Ticket> after = {};                       // beside what the stream comes after
   std::function<bool(int device)> may_begin = nullptr;  // see Operation
+  // For the model of time: what it moves, where that is more than it touches; and whether its time
+  // is part of another operation's.
+  std::vector<Touch> moves = {};
+  bool in_anothers_time = false;
 };
 [[nodiscard]] CUresult submit(Call& call, Submission submission);
 // The same on a stream that was found before; `submission.stream` only names it. `queued` receives

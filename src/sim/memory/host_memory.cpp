@@ -37,8 +37,14 @@ HostMemory::~HostMemory() {
   while (!ranges_.empty()) remove(ranges_.begin());
 }
 
+void HostMemory::add(const HostRange& range) {
+  ranges_.emplace(range.start, range);
+  bytes_ += range.size;
+}
+
 void HostMemory::remove(Ranges::iterator range) {
   const HostRange& gone = range->second;
+  bytes_ -= gone.size;
   if (gone.allocated) munmap(reinterpret_cast<void*>(gone.start), align_up(gone.size, kHostPage));
   ranges_.erase(range);
 }
@@ -51,7 +57,7 @@ CUresult HostMemory::allocate(void** out, std::uint64_t bytes, unsigned flags,
                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return CUDA_ERROR_OUT_OF_MEMORY;
   const std::uint64_t start = address_of(memory);
-  ranges_.emplace(start, HostRange{start, bytes, context, next_id_++, flags, device, true, false});
+  add(HostRange{start, bytes, context, next_id_++, flags, device, true, false});
   *out = memory;
   return CUDA_SUCCESS;
 }
@@ -83,7 +89,7 @@ CUresult HostMemory::register_range(void* pointer, std::uint64_t bytes, unsigned
     return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
   }
   if (!is_mapped(start, bytes)) return CUDA_ERROR_INVALID_VALUE;
-  ranges_.emplace(start, HostRange{start, bytes, context, next_id_++, flags, device, false, false});
+  add(HostRange{start, bytes, context, next_id_++, flags, device, false, false});
   return CUDA_SUCCESS;
 }
 

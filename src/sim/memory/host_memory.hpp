@@ -42,15 +42,18 @@ class HostMemory {
 
   [[nodiscard]] const HostRange* find(
       std::uint64_t address) const;  // the range that contains it, or null
+  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }  // in all ranges
   [[nodiscard]] bool covers(std::uint64_t address, std::uint64_t bytes) const;
 
  private:
   using Ranges = std::map<std::uint64_t, HostRange>;  // by start
 
   [[nodiscard]] CUresult free(void* pointer, bool managed);
+  void add(const HostRange& range);
   void remove(Ranges::iterator range);
 
   Ranges ranges_;
+  std::uint64_t bytes_ = 0;
   std::uint64_t next_id_ = std::uint64_t{1} << 62;  // apart from the ids of device memory
 };
 

@@ -158,6 +158,7 @@ CUresult VirtualMemory::set_access(CUdeviceptr address, std::uint64_t size,
   const PageTable::Run run = pages_.whole_mappings(address, size);
   if (run.empty()) return CUDA_ERROR_INVALID_VALUE;
   for (auto mapping = run.first; mapping != run.last; ++mapping) {
+    ++access_changes_;
     for (std::size_t i = 0; i < count; ++i) {
       mapping->second.rights.set(descriptions[i].location.id,
                                  static_cast<Access>(descriptions[i].flags));

@@ -50,6 +50,9 @@ class VirtualMemory {
   // The reservation that contains an address, or null.
   [[nodiscard]] const Reservation* reservation_of(std::uint64_t address) const;
 
+  // How many mappings' rights were set so far, each as often as it was.
+  [[nodiscard]] std::uint64_t access_changes() const { return access_changes_; }
+
  private:
   struct Handle {
     std::shared_ptr<PhysicalBlock> block;
@@ -63,6 +66,7 @@ class VirtualMemory {
   PhysicalMemory& physical_;
   PageTable& pages_;
   int devices_;
+  std::uint64_t access_changes_ = 0;
   std::map<std::uint64_t, Reservation> reservations_;  // by start
   std::unordered_map<CUmemGenericAllocationHandle, Handle> handles_;
 };

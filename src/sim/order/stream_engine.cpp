@@ -5,26 +5,13 @@
 #include <chrono>
 #include <numeric>
 
+#include "sim/order/readiness.hpp"
+
 namespace ferry::sim {
 
-namespace {
-
-// What is queued in a poisoned group waits for nothing.
-bool is_met(const Operation& operation) {
-  return !operation.may_begin || operation.stream->group.fault != 0 || operation.may_begin();
-}
-
-bool is_ready(const Operation& operation) {
-  if (operation.running) return false;
-  return std::all_of(operation.after.begin(), operation.after.end(),
-                     [](const Ticket& t) { return t->done; }) &&
-         is_met(operation);
-}
-
-}  // namespace
-
-StreamEngine::StreamEngine(Schedule schedule, std::uint64_t seed)
-    : schedule_(schedule), random_(seed) {}
+StreamEngine::StreamEngine(Schedule schedule, std::uint64_t seed,
+                           std::shared_ptr<const Profile> profile)
+    : schedule_(schedule), random_(seed), timeline_(std::move(profile)) {}
 
 StreamEngine::~StreamEngine() {
   // Unlinked first: a long chain of work that never ran would otherwise be freed recursively.
@@ -56,7 +43,7 @@ Stream& StreamEngine::create_stream(StreamGroup& group, bool blocking) {
       *group.streams.emplace(number, std::make_unique<Stream>(group, number, blocking, lane))
            .first->second;
   if (group.gates != nullptr) {
-    const Ticket gate = group.gates->last();
+    const Ticket gate = group.gates->newest;
     stream.clock = group.gates->clock;
     if (gate) enqueue(stream, {}, std::span(&gate, 1));
   }
@@ -72,8 +59,23 @@ void StreamEngine::reap(Stream& stream) {
   if (!stream.destroyed || !stream.queue.empty()) return;
   stream.group.gone.join(stream.clock);
   if (stream.blocking) stream.group.gone_blocking.join(stream.clock);
+  depart(stream);
   lanes_.close(stream.lane);
   stream.group.streams.erase(stream.number);
+}
+
+// Keeps what a stream that goes has still to do in virtual time.
+void StreamEngine::depart(Stream& stream) {
+  const auto keep = [&](std::vector<Ticket>& departed) {
+    std::erase_if(departed, [&](const Ticket& ticket) { return !is_open(ticket); });
+    if (stream.newest && is_open(stream.newest)) departed.push_back(stream.newest);
+  };
+  keep(stream.group.departed);
+  if (stream.blocking) keep(stream.group.departed_blocking);
+}
+
+bool StreamEngine::is_open(const Ticket& ticket) {
+  return !ticket->done || !timeline_.has_passed(*ticket->time);
 }
 
 // Gives an operation its place in the order of everything that is queued.
@@ -120,19 +122,28 @@ Clock StreamEngine::clock_of_all() const {
   return clock;
 }
 
-void StreamEngine::append(Stream& stream, const Ticket& ticket, std::span<const Ticket> after) {
+void StreamEngine::append(Stream& stream, const Ticket& ticket, std::span<const Ticket> after,
+                          const Load& load) {
+  std::vector<TimedTaskRef> earlier_in_time;
   const auto add = [&](const Ticket& earlier) {
-    if (earlier && !earlier->done) ticket->after.push_back(earlier);
+    if (!earlier) return;
+    // What has run may still lie ahead in virtual time.
+    earlier_in_time.push_back(earlier->time);
+    if (!earlier->done) ticket->after.push_back(earlier);
   };
   for (const Ticket& earlier : after) add(earlier);
   StreamGroup& group = stream.group;
   if (&stream == group.legacy) {
     for (const auto& [number, other] : group.streams) {
-      if (other->blocking) add(other->last());
+      if (other->blocking) add(other->newest);
     }
+    for (const Ticket& earlier : group.departed_blocking) add(earlier);
   } else if (stream.blocking) {
-    add(group.legacy->last());
+    add(group.legacy->newest);
   }
+  if (stream.newest) earlier_in_time.push_back(stream.newest->time);
+  ticket->time = timeline_.add(load, earlier_in_time);
+  stream.newest = ticket;
   order(stream, *ticket, after);
   ticket->number = next_operation_++;
   ticket->stream = &stream;
@@ -141,12 +152,13 @@ void StreamEngine::append(Stream& stream, const Ticket& ticket, std::span<const 
 }
 
 Ticket StreamEngine::enqueue(Stream& stream, std::function<int()> work,
-                             std::span<const Ticket> after, std::function<bool()> may_begin) {
+                             std::span<const Ticket> after, std::function<bool()> may_begin,
+                             const Load& load) {
   const Ticket ticket = std::make_shared<Operation>();
   ticket->work = std::move(work);
   ticket->may_begin = std::move(may_begin);
   if (ticket->may_begin) ++conditions_;
-  append(stream, ticket, after);
+  append(stream, ticket, after, load);
   return ticket;
 }
 
@@ -156,7 +168,10 @@ Ticket StreamEngine::enqueue_host_code(Stream& stream, std::function<int()> work
   ticket->calls_host = true;
   ticket->despite_fault = despite_fault;
   ticket->work = std::move(work);
-  append(stream, ticket, {});
+  Load load;
+  if (const Profile* const profile = timeline_.profile())
+    load.latency = profile->host_function.value;
+  append(stream, ticket, {}, load);
   ++waiting_host_functions_;
   return ticket;
 }
@@ -206,42 +221,10 @@ std::vector<std::size_t> StreamEngine::order_of_members(std::size_t count) {
   return turns;
 }
 
-// The operation to run next on the way to `target`, or null when that one is already running or
-// waits for its condition.
-Ticket StreamEngine::next_needed(const Ticket& target) const {
-  // Every step leads to an operation that was enqueued earlier, so the walk ends.
-  Ticket at = target;
-  while (true) {
-    const Ticket& front = at->stream->queue.front();
-    if (front != at) {
-      at = front;
-      continue;
-    }
-    const auto earlier =
-        std::find_if(at->after.begin(), at->after.end(), [](const Ticket& t) { return !t->done; });
-    if (earlier == at->after.end()) return at->running || !is_met(*at) ? nullptr : at;
-    at = *earlier;
-  }
-}
-
-// One candidate for each stream whose oldest operation may run, in the order of enqueueing.
-std::vector<Ticket> StreamEngine::ready() const {
-  std::vector<Ticket> candidates;
-  if (pending_ == 0) return candidates;
-  for (const auto& group : groups_) {
-    for (const auto& [number, stream] : group->streams) {
-      if (!stream->queue.empty() && is_ready(*stream->queue.front()))
-        candidates.push_back(stream->queue.front());
-    }
-  }
-  std::sort(candidates.begin(), candidates.end(),
-            [](const Ticket& a, const Ticket& b) { return a->number < b->number; });
-  return candidates;
-}
-
 // Under `random` any that is ready, otherwise the oldest; null when none is.
 Ticket StreamEngine::pick_ready() {
-  const std::vector<Ticket> candidates = ready();
+  if (pending_ == 0) return nullptr;
+  const std::vector<Ticket> candidates = ready_operations(groups_);
   if (candidates.empty()) return nullptr;
   if (schedule_ != Schedule::random) return candidates.front();
   return candidates[random_() % candidates.size()];
@@ -301,6 +284,9 @@ void StreamEngine::finish(Lock& lock, const Ticket& ticket) {
 
 void StreamEngine::finish(Lock& lock, std::span<const Ticket> tickets) {
   for (const Ticket& ticket : tickets) finish(lock, ticket);
+  for (const Ticket& ticket : tickets) {
+    if (ticket) wait_in_time(ticket);
+  }
 }
 
 void StreamEngine::finish_all(Lock& lock) {
@@ -312,36 +298,60 @@ void StreamEngine::finish_all(Lock& lock) {
   finish(lock, all);
 }
 
-std::vector<Ticket> StreamEngine::unfinished(Stream& stream) const {
-  std::vector<Ticket> lasts;
-  if (const Ticket last = stream.last()) lasts.push_back(last);
-  if (&stream != stream.group.legacy) return lasts;
+std::vector<Ticket> StreamEngine::unfinished(Stream& stream) {
+  std::vector<Ticket> open;
+  const auto add = [&](const Ticket& ticket) {
+    if (ticket && is_open(ticket)) open.push_back(ticket);
+  };
+  add(stream.newest);
+  if (&stream != stream.group.legacy) return open;
   for (const auto& [number, other] : stream.group.streams) {
-    if (!other->blocking) continue;
-    if (const Ticket last = other->last()) lasts.push_back(last);
+    if (other->blocking) add(other->newest);
   }
-  return lasts;
+  for (const Ticket& ticket : stream.group.departed_blocking) add(ticket);
+  return open;
 }
 
-std::vector<Ticket> StreamEngine::unfinished(StreamGroup& group) const {
-  std::vector<Ticket> lasts;
-  for (const auto& [number, stream] : group.streams) {
-    if (const Ticket last = stream->last()) lasts.push_back(last);
-  }
-  return lasts;
+std::vector<Ticket> StreamEngine::unfinished(StreamGroup& group) {
+  std::vector<Ticket> open;
+  const auto add = [&](const Ticket& ticket) {
+    if (ticket && is_open(ticket)) open.push_back(ticket);
+  };
+  for (const auto& [number, stream] : group.streams) add(stream->newest);
+  for (const Ticket& ticket : group.departed) add(ticket);
+  return open;
 }
 
 bool StreamEngine::poll(Lock& lock, std::span<const Ticket> tickets, unsigned& polls) {
-  const auto done = [](const Ticket& ticket) { return ticket->done; };
-  const auto waiting = std::find_if_not(tickets.begin(), tickets.end(), done);
-  if (waiting == tickets.end()) {
-    polls = 0;
+  if (timeline_.profile() != nullptr) {
+    const bool passed = std::all_of(tickets.begin(), tickets.end(), [&](const Ticket& ticket) {
+      return !ticket || timeline_.has_passed(*ticket->time);
+    });
+    if (!passed || !run_what_may(lock, tickets)) return false;
+  } else if (const auto waiting = std::find_if_not(tickets.begin(), tickets.end(), is_done);
+             waiting != tickets.end()) {
+    if (schedule_ != Schedule::lazy || ++polls < kPatience) return false;
+    polls = 0;  // now: the polled object may go while a host function runs without the lock
+    if (const Ticket next = next_towards(*waiting)) run(lock, next);
+    if (!std::all_of(tickets.begin(), tickets.end(), is_done)) return false;
+    finish(lock, tickets);
     return true;
   }
-  if (schedule_ != Schedule::lazy || ++polls < kPatience) return false;
-  polls = 0;  // now: the polled object may go while a host function runs without the lock
-  if (const Ticket next = next_towards(*waiting)) run(lock, next);
-  return std::all_of(tickets.begin(), tickets.end(), done);
+  polls = 0;
+  finish(lock, tickets);
+  return true;
+}
+
+// Runs what the tickets need; false when one of them has to wait for the program itself.
+bool StreamEngine::run_what_may(Lock& lock, std::span<const Ticket> tickets) {
+  for (const Ticket& ticket : tickets) {
+    while (!is_done(ticket)) {
+      const Ticket next = next_towards(ticket);
+      if (!next) return false;
+      run(lock, next);
+    }
+  }
+  return true;
 }
 
 // How many operations may run now. Work that always kept up with the program would rarely show a

@@ -4,83 +4,36 @@
 // is the oldest of its stream and everything it was told to come after is done; nothing else is
 // guaranteed, so a schedule may pick any such operation.
 //
+// When an operation runs here says nothing about when it would run on a device: that is the
+// timeline's (timeline.hpp), to which every operation is handed when it is queued. Waiting for an
+// operation moves the calling thread's virtual clock to its end.
+//
 // Owned by the machine. Every function requires the library's lock; those that take it as `lock`
 // may release it while a host function runs, so that other threads can go on meanwhile.
 #pragma once
 
 #include <condition_variable>
 #include <cstdint>
-#include <deque>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <random>
 #include <span>
 #include <vector>
 
-#include "sim/order/clock.hpp"
+#include "sim/order/operation.hpp"
 #include "sim/words/settings.hpp"
 
 namespace ferry::sim {
 
 using Lock = std::unique_lock<std::mutex>;
 
-class Stream;
-
-// The unit of order: one entry of one stream.
-struct Operation {
-  std::uint64_t number = 0;   // grows in the order of enqueueing
-  Stream* stream = nullptr;   // null once done
-  std::function<int()> work;  // returns a CUresult; empty: only a point in the order
-  // Asked again and again until it holds; empty: always. It may not hold before other work has
-  // run, or before the program's own code has written to memory.
-  std::function<bool()> may_begin;
-  bool despite_fault = false;  // runs in a poisoned group too
-  bool calls_host = false;     // runs without the lock
-  bool running = false;
-  bool done = false;
-  std::uint64_t finished_at = 0;  // ticks of the engine; 0 while not done
-  std::vector<std::shared_ptr<Operation>> after;
-  LaneNumber lane = 0;      // of its stream
-  std::uint64_t count = 0;  // in its lane, from 1
-  Clock clock;              // itself, and what is known to have ended before it begins
-};
-using Ticket = std::shared_ptr<Operation>;
-
-// The streams of one context. A failed operation poisons the group: what is queued in it no longer
-// runs, and `fault` stays until the group goes.
-struct StreamGroup {
-  int fault = 0;
-  Clock gone;                 // the operations of streams that are no more
-  Clock gone_blocking;        // those that the default stream comes after
-  Stream* legacy = nullptr;   // the default stream, ordered with all blocking ones
-  Stream* records = nullptr;  // holds the marks that cover the whole group
-  Stream* gates = nullptr;    // holds what the group's later streams come after; null: nothing
-  std::map<std::uint64_t, std::unique_ptr<Stream>>
-      streams;  // by number; destroyed ones until they are empty
-};
-
-class Stream {
- public:
-  Stream(StreamGroup& owner, std::uint64_t stream_number, bool is_blocking, LaneNumber its_lane)
-      : group(owner), number(stream_number), blocking(is_blocking), lane(its_lane) {}
-
-  StreamGroup& group;
-  const std::uint64_t number;
-  const bool blocking;
-  const LaneNumber lane;
-  Clock clock;  // of its newest operation
-  bool destroyed = false;
-  unsigned polls = 0;  // queries in a row that found it unfinished
-  std::deque<Ticket> queue;
-
-  [[nodiscard]] Ticket last() const { return queue.empty() ? nullptr : queue.back(); }
-};
-
 class StreamEngine {
  public:
-  StreamEngine(Schedule schedule, std::uint64_t seed);
+  // Without a profile every operation takes a microsecond, and it is the schedule that says what
+  // has ended when a program asks; with one it is virtual time.
+  StreamEngine(Schedule schedule, std::uint64_t seed,
+               std::shared_ptr<const Profile> profile = nullptr);
   ~StreamEngine();
   StreamEngine(const StreamEngine&) = delete;
   StreamEngine& operator=(const StreamEngine&) = delete;
@@ -102,7 +55,7 @@ class StreamEngine {
   // ignored), and after what the legacy default stream's rules ask for. Nothing runs before the
   // next `progress`.
   Ticket enqueue(Stream& stream, std::function<int()> work, std::span<const Ticket> after = {},
-                 std::function<bool()> may_begin = {});
+                 std::function<bool()> may_begin = {}, const Load& load = {});
   Ticket enqueue_host_function(Stream& stream, std::function<void()> function);
   // The same, but it runs in a poisoned group too, and is told the fault.
   Ticket enqueue_callback(Stream& stream, std::function<void(int fault)> callback);
@@ -115,7 +68,9 @@ class StreamEngine {
   // they are under `eager`, the other way round under `lazy`, any under `random`.
   [[nodiscard]] std::vector<std::size_t> order_of_members(std::size_t count);
 
-  // Runs what the target needs, until it is done.
+  [[nodiscard]] Timeline& timeline() { return timeline_; }
+
+  // Runs what the target needs, until it is done, and moves the caller's clock to its end.
   void finish(Lock& lock, std::span<const Ticket> tickets);
   void finish(Lock& lock, StreamGroup& group) { finish(lock, unfinished(group)); }
   void finish_all(Lock& lock);
@@ -131,14 +86,18 @@ class StreamEngine {
   // Host functions that were queued and have not run yet.
   [[nodiscard]] std::uint64_t waiting_host_functions() const { return waiting_host_functions_; }
 
-  // What is queued in a stream now; for the legacy default stream, also in the streams it is
-  // ordered with.
-  [[nodiscard]] std::vector<Ticket> unfinished(Stream& stream) const;
-  [[nodiscard]] std::vector<Ticket> unfinished(StreamGroup& group) const;
+  // What is queued in a stream now, or was run but ends only later by the caller's clock; for the
+  // legacy default stream, also in the streams it is ordered with.
+  [[nodiscard]] std::vector<Ticket> unfinished(Stream& stream);
+  [[nodiscard]] std::vector<Ticket> unfinished(StreamGroup& group);
 
-  // True when all tickets are done. Under `lazy`, every kPatience-th unsuccessful poll of the same
-  // object runs one operation that it waits for, so that a polling loop comes to an end. `polls`
-  // belongs to the object that is polled.
+  // Only in virtual time: the operation may still be queued afterwards.
+  void wait_in_time(const Ticket& ticket) { timeline_.wait(*ticket->time); }
+
+  // True when all tickets are done. With a profile, when they have ended by the caller's clock;
+  // they are run then if they have not been. Without one, what has run is done: under `lazy`, every
+  // kPatience-th unsuccessful poll of the same object runs one operation that it waits for, so that
+  // a polling loop comes to an end. `polls` belongs to the object that is polled.
   static constexpr unsigned kPatience = 4;
   [[nodiscard]] bool poll(Lock& lock, std::span<const Ticket> tickets, unsigned& polls);
 
@@ -148,15 +107,17 @@ class StreamEngine {
 
  private:
   Ticket enqueue_host_code(Stream& stream, std::function<int()> work, bool despite_fault);
-  void append(Stream& stream, const Ticket& ticket, std::span<const Ticket> after);
+  void append(Stream& stream, const Ticket& ticket, std::span<const Ticket> after,
+              const Load& load);
+  [[nodiscard]] bool is_open(const Ticket& ticket);
+  void depart(Stream& stream);
   void order(Stream& stream, Operation& operation, std::span<const Ticket> after);
   void finish(Lock& lock, const Ticket& ticket);
-  [[nodiscard]] Ticket next_needed(const Ticket& target) const;
   [[nodiscard]] Ticket next_towards(const Ticket& target);
-  [[nodiscard]] std::vector<Ticket> ready() const;
   [[nodiscard]] Ticket pick_ready();
   [[nodiscard]] std::uint64_t random_burst();
   void run(Lock& lock, const Ticket& ticket);
+  [[nodiscard]] bool run_what_may(Lock& lock, std::span<const Ticket> tickets);
   void reap(Stream& stream);
 
   Schedule schedule_;
@@ -168,6 +129,7 @@ class StreamEngine {
   std::uint64_t next_operation_ = 1;
   std::uint64_t ticks_ = 0;
   std::uint64_t waiting_host_functions_ = 0;
+  Timeline timeline_;
   Lanes lanes_;
   Clock seen_;
   std::uint64_t pending_ = 0;

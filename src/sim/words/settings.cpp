@@ -33,10 +33,18 @@ Problem read_devices(Settings& settings, std::string_view value) {
   return std::nullopt;
 }
 
+// Whether there is such a profile is for its reader to say.
+Problem read_profile_name(Settings& settings, std::string_view value) {
+  if (value.empty()) return "the name of a profile (ferry sim list) or the path of a file";
+  settings.profile = value;
+  return std::nullopt;
+}
+
 Problem read_capacity(Settings& settings, std::string_view value) {
   const std::optional<Bytes> capacity = parse_bytes(value);
   if (!capacity || *capacity == Bytes{}) return "a size such as 24GiB";
   settings.capacity = *capacity;
+  settings.capacity_given = true;
   return std::nullopt;
 }
 
@@ -106,9 +114,9 @@ struct Key {
   Problem (*read)(Settings&, std::string_view);
 };
 constexpr Key kKeys[] = {
-    {"devices", read_devices},   {"capacity", read_capacity}, {"data", read_data},
-    {"schedule", read_schedule}, {"seed", read_seed},         {"hazards", read_hazards},
-    {"fault", read_fault},
+    {"devices", read_devices}, {"capacity", read_capacity}, {"profile", read_profile_name},
+    {"data", read_data},       {"schedule", read_schedule}, {"seed", read_seed},
+    {"hazards", read_hazards}, {"fault", read_fault},
 };
 
 std::string_view trimmed(std::string_view text) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a user may choose about the simulated machine, and the reader of the FERRY_SIM syntax:
-//   "devices=2;capacity=24GiB;data=none;schedule=random;seed=7;fault=cuMemCreate@3:2"
+//   "profile=h200-pcie5;devices=2;capacity=24GiB;data=none;schedule=random;seed=7;
+//    fault=cuMemCreate@3:2"
 // Pure data; knows nothing of the machine it configures.
 #pragma once
 
@@ -34,7 +35,9 @@ inline constexpr int kMaxDevices = 16;
 
 struct Settings {
   int devices = 1;
+  std::string profile;  // of the machine whose costs are modelled: a name or a path; may be empty
   Bytes capacity{std::uint64_t{1} << 40};  // bytes obtainable on each device
+  bool capacity_given = false;             // otherwise a profile's counts
   bool with_data = true;                   // false: copies check and count, but move no bytes
   Schedule schedule = Schedule::eager;
   std::uint64_t seed = 0;

@@ -27,14 +27,18 @@ TEST(Settings, DefaultsAreOneLargeEagerDevice) {
   EXPECT_TRUE(settings.with_data);
   EXPECT_EQ(settings.schedule, Schedule::eager);
   EXPECT_TRUE(settings.faults.empty());
+  EXPECT_TRUE(settings.profile.empty());
+  EXPECT_FALSE(settings.capacity_given);
 }
 
 TEST(Settings, EveryKeyIsRead) {
   const Settings settings = applied(
-      " devices=3; capacity=24GiB ;data=none;schedule=random;seed=7;"
+      " devices=3; capacity=24GiB ;profile=h200-pcie5;data=none;schedule=random;seed=7;"
       "fault=cuMemCreate@3:2;fault=cuMemMap@1:CUDA_ERROR_INVALID_VALUE;");
   EXPECT_EQ(settings.devices, 3);
   EXPECT_EQ(settings.capacity, 24_GiB);
+  EXPECT_TRUE(settings.capacity_given);
+  EXPECT_EQ(settings.profile, "h200-pcie5");
   EXPECT_FALSE(settings.with_data);
   EXPECT_EQ(settings.schedule, Schedule::random);
   EXPECT_EQ(settings.seed, 7U);
@@ -66,6 +70,7 @@ TEST(Settings, ProblemsNameThePartAndTheChoices) {
   EXPECT_THAT(problem("devices"), HasSubstr("KEY=VALUE"));
   EXPECT_THAT(problem("devices=2x"), HasSubstr("devices=2x"));
   EXPECT_THAT(problem("capacity=lots"), HasSubstr("24GiB"));
+  EXPECT_THAT(problem("profile="), HasSubstr("ferry sim list"));
   EXPECT_THAT(problem("capacity=0"), HasSubstr("capacity=0"));
   EXPECT_THAT(problem("data=some"), HasSubstr("real or none"));
   EXPECT_THAT(problem("seed=minus"), HasSubstr("seed=minus"));

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/order/readiness.hpp"
+
+#include <algorithm>
+
+namespace ferry::sim {
+
+namespace {
+
+// What is queued in a poisoned group waits for nothing.
+bool is_met(const Operation& operation) {
+  return !operation.may_begin || operation.stream->group.fault != 0 || operation.may_begin();
+}
+
+bool is_ready(const Operation& operation) {
+  return !operation.running && std::ranges::all_of(operation.after, is_done) && is_met(operation);
+}
+
+}  // namespace
+
+bool is_done(const Ticket& ticket) {
+  return !ticket || ticket->done;
+}
+
+Ticket next_needed(const Ticket& target) {
+  // Every step leads to an operation that was enqueued earlier, so the walk ends.
+  Ticket at = target;
+  while (true) {
+    const Ticket& front = at->stream->queue.front();
+    if (front != at) {
+      at = front;
+      continue;
+    }
+    const auto earlier = std::ranges::find_if_not(at->after, is_done);
+    if (earlier == at->after.end()) return at->running || !is_met(*at) ? nullptr : at;
+    at = *earlier;
+  }
+}
+
+std::vector<Ticket> ready_operations(std::span<const std::unique_ptr<StreamGroup>> groups) {
+  std::vector<Ticket> candidates;
+  for (const auto& group : groups) {
+    for (const auto& [number, stream] : group->streams) {
+      if (!stream->queue.empty() && is_ready(*stream->queue.front()))
+        candidates.push_back(stream->queue.front());
+    }
+  }
+  std::ranges::sort(candidates, {}, [](const Ticket& ticket) { return ticket->number; });
+  return candidates;
+}
+
+}  // namespace ferry::sim

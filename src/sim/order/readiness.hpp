@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which operations may run, by what they come after alone: no schedule is asked. Requires the
+// library's lock.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "sim/order/operation.hpp"
+
+namespace ferry::sim {
+
+// Nothing, or an operation that has run.
+[[nodiscard]] bool is_done(const Ticket& ticket);
+
+// The operation to run next on the way to `target`, which is not done; null when that one is
+// running already, or waits for its condition.
+[[nodiscard]] Ticket next_needed(const Ticket& target);
+
+// One candidate for each stream whose oldest operation may run, in the order of enqueueing.
+[[nodiscard]] std::vector<Ticket> ready_operations(
+    std::span<const std::unique_ptr<StreamGroup>> groups);
+
+}  // namespace ferry::sim

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/order/readiness.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace ferry::sim {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+// Two streams of one group; what is appended here has run when a test says so.
+struct ReadinessTest : ::testing::Test {
+  ReadinessTest() {
+    groups.push_back(std::make_unique<StreamGroup>());
+    first = &add_stream(1);
+    second = &add_stream(2);
+  }
+  Stream& add_stream(std::uint64_t number) {
+    StreamGroup& group = *groups.front();
+    return *group.streams.emplace(number, std::make_unique<Stream>(group, number, true, 0))
+                .first->second;
+  }
+  Ticket append(Stream& stream, std::vector<Ticket> after = {}) {
+    const Ticket ticket = std::make_shared<Operation>();
+    ticket->number = next++;
+    ticket->stream = &stream;
+    ticket->after = std::move(after);
+    stream.queue.push_back(ticket);
+    return ticket;
+  }
+  static void finish(const Ticket& ticket) {
+    ticket->done = true;
+    ticket->stream->queue.pop_front();
+  }
+
+  std::vector<std::unique_ptr<StreamGroup>> groups;
+  Stream* first = nullptr;
+  Stream* second = nullptr;
+  std::uint64_t next = 1;
+};
+
+TEST_F(ReadinessTest, NothingIsDone) {
+  EXPECT_TRUE(is_done(nullptr));
+  EXPECT_FALSE(is_done(std::make_shared<Operation>()));
+}
+
+TEST_F(ReadinessTest, TheOldestOfEachStreamIsReadyInTheOrderOfTheCalls) {
+  const Ticket in_second = append(*second);
+  const Ticket in_first = append(*first);
+  append(*first);
+  EXPECT_THAT(ready_operations(groups), ElementsAre(in_second, in_first));
+}
+
+TEST_F(ReadinessTest, WhatComesAfterUnfinishedWorkIsNotReady) {
+  const Ticket earlier = append(*first);
+  const Ticket later = append(*second, {earlier});
+  EXPECT_THAT(ready_operations(groups), ElementsAre(earlier));
+  finish(earlier);
+  EXPECT_THAT(ready_operations(groups), ElementsAre(later));
+}
+
+TEST_F(ReadinessTest, WhatRunsIsNotReadyAgain) {
+  append(*first)->running = true;
+  EXPECT_THAT(ready_operations(groups), IsEmpty());
+}
+
+TEST_F(ReadinessTest, AConditionIsAskedUnlessTheGroupIsPoisoned) {
+  bool met = false;
+  const Ticket waits = append(*first);
+  waits->may_begin = [&] { return met; };
+  EXPECT_THAT(ready_operations(groups), IsEmpty());
+  EXPECT_EQ(next_needed(waits), nullptr);
+  met = true;
+  EXPECT_EQ(next_needed(waits), waits);
+  met = false;
+  groups.front()->fault = 700;
+  EXPECT_THAT(ready_operations(groups), ElementsAre(waits));
+}
+
+TEST_F(ReadinessTest, TheWayToATargetLeadsThroughItsStreamAndWhatItComesAfter) {
+  const Ticket root = append(*second);
+  const Ticket middle = append(*first, {root});
+  const Ticket target = append(*first);
+  EXPECT_EQ(next_needed(target), root);
+  finish(root);
+  EXPECT_EQ(next_needed(target), middle);
+  middle->running = true;
+  EXPECT_EQ(next_needed(target), nullptr) << "somebody else runs it";
+}
+
+}  // namespace
+}  // namespace ferry::sim
