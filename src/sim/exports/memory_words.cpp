@@ -2,10 +2,11 @@
 // Exported: operations that write a word of memory in stream order, or hold a stream until a word
 // has a value.
 //
-// A wait holds its stream here as on a device. It is no order among streams in the eyes of the
-// hazard checker: by cuda.h such an order is not visible to CUDA, and must be expressed by events
-// as well. What a wait reads is not noted for the same reason that it exists: the word changes
-// while it looks.
+// A wait holds its stream here as on a device, and what follows it comes after whatever had run by
+// then. Which write let it go is known only when it runs: while it waits, the hazard checker says
+// nothing of what is queued behind it. (That cuda.h asks for events besides is against deadlocks,
+// which do not arise here.) What a wait reads is not noted, for the same reason that it exists: the
+// word changes while it looks.
 #include "sim/exports/copies.hpp"
 
 namespace ferry::sim {

@@ -123,7 +123,9 @@ CUresult submit_on(Call& call, const StreamUse& use, Submission submission, Tick
       submission.after, std::move(may_begin), load.load);
   if (queued != nullptr) *queued = ticket;
   const Toucher who = toucher_of(*ticket, submission);
-  machine.hazards.note(who, submission.touches, ticket->clock, machine.engine.seen());
+  // Behind a condition its place in the order is not known yet: nothing is said of it then.
+  const bool checked = !ticket->behind_condition;
+  if (checked) machine.hazards.note(who, submission.touches, ticket->clock, machine.engine.seen());
   machine.engine.progress(call.lock);
   if (load.holds_caller) machine.engine.wait_in_time(ticket);
   if (submission.wait == Wait::until_done) {
@@ -131,7 +133,7 @@ CUresult submit_on(Call& call, const StreamUse& use, Submission submission, Tick
     machine.engine.observe(ticket->clock);
     return fault_of(call, context);
   }
-  if (!ticket->done) watch(machine, who, submission.touches, *sources);
+  if (checked && !ticket->done) watch(machine, who, submission.touches, *sources);
   return CUDA_SUCCESS;
 }
 

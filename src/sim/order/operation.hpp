@@ -25,6 +25,9 @@ struct Operation {
   // Asked again and again until it holds; empty: always. It may not hold before other work has
   // run, or before the program's own code has written to memory.
   std::function<bool()> may_begin;
+  // It has a condition, or comes after an operation with one that was still waiting: what it comes
+  // after besides is known only when it runs.
+  bool behind_condition = false;
   bool despite_fault = false;  // runs in a poisoned group too
   bool calls_host = false;     // runs without the lock
   bool running = false;

@@ -129,7 +129,9 @@ void StreamEngine::append(Stream& stream, const Ticket& ticket, std::span<const 
     if (!earlier) return;
     // What has run may still lie ahead in virtual time.
     earlier_in_time.push_back(earlier->time);
-    if (!earlier->done) ticket->after.push_back(earlier);
+    if (earlier->done) return;
+    ticket->after.push_back(earlier);
+    if (earlier->behind_condition) ticket->behind_condition = true;
   };
   for (const Ticket& earlier : after) add(earlier);
   StreamGroup& group = stream.group;
@@ -141,7 +143,10 @@ void StreamEngine::append(Stream& stream, const Ticket& ticket, std::span<const 
   } else if (stream.blocking) {
     add(group.legacy->newest);
   }
-  if (stream.newest) earlier_in_time.push_back(stream.newest->time);
+  if (stream.newest) {
+    earlier_in_time.push_back(stream.newest->time);
+    if (!stream.newest->done && stream.newest->behind_condition) ticket->behind_condition = true;
+  }
   ticket->time = timeline_.add(load, earlier_in_time);
   stream.newest = ticket;
   order(stream, *ticket, after);
@@ -157,6 +162,7 @@ Ticket StreamEngine::enqueue(Stream& stream, std::function<int()> work,
   const Ticket ticket = std::make_shared<Operation>();
   ticket->work = std::move(work);
   ticket->may_begin = std::move(may_begin);
+  ticket->behind_condition = ticket->may_begin != nullptr;
   if (ticket->may_begin) ++conditions_;
   append(stream, ticket, after, load);
   return ticket;
@@ -255,6 +261,12 @@ void StreamEngine::run(Lock& lock, const Ticket& ticket) {
   ticket->running = false;
   if (ticket->calls_host) --waiting_host_functions_;
   ticket->done = true;
+  if (ticket->behind_condition) {
+    // Whatever made the condition true has run; it cannot be told apart from the rest.
+    ticket->clock.join(finished_);
+    stream.clock.join(finished_);
+  }
+  finished_.set(ticket->lane, ticket->count);
   ticket->finished_at = ++ticks_;
   ticket->stream = nullptr;
   ticket->after.clear();
@@ -285,7 +297,9 @@ void StreamEngine::finish(Lock& lock, const Ticket& ticket) {
 void StreamEngine::finish(Lock& lock, std::span<const Ticket> tickets) {
   for (const Ticket& ticket : tickets) finish(lock, ticket);
   for (const Ticket& ticket : tickets) {
-    if (ticket) wait_in_time(ticket);
+    if (!ticket) continue;
+    wait_in_time(ticket);
+    if (ticket->behind_condition) observe(ticket->clock);  // it has learnt of more by running
   }
 }
 

@@ -132,6 +132,7 @@ class StreamEngine {
   Timeline timeline_;
   Lanes lanes_;
   Clock seen_;
+  Clock finished_;  // everything that has run
   std::uint64_t pending_ = 0;
   std::uint64_t conditions_ = 0;     // pending operations with `may_begin`
   std::condition_variable changed_;  // an operation that ran without the lock is done
