@@ -46,6 +46,8 @@ CUDA_HEADER_USERS = [
     r"src/sim/.*",
     r"tests/sim/.*",
     r"tests/conformance/.*",
+    r"tests/programs/.*",
+    r"examples/driver_api/.*",
 ]
 # Sources without a test of their own, each with its reason.
 WITHOUT_MIRROR = {
