@@ -173,6 +173,11 @@ bool Library::fail_nth(std::string_view function, std::uint64_t nth, int result)
   return true;
 }
 
+bool Library::register_kernel(const ferry_sim_kernel& kernel) {
+  const Lock lock(mutex_);
+  return kernels_.add(kernel);
+}
+
 std::uint64_t Library::take_hazards() {
   const Lock lock(mutex_);
   return hazard_log_.take();

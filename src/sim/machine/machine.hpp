@@ -62,6 +62,7 @@
 
 #include "sim/hazards/hazard_checker.hpp"
 #include "sim/machine/context.hpp"
+#include "sim/machine/modules.hpp"
 #include "sim/machine/streams.hpp"
 #include "sim/memory/address_space.hpp"
 #include "sim/memory/allocations.hpp"
@@ -107,6 +108,8 @@ class Machine {
   Contexts contexts;
   Streams streams;
   Events events;
+  Modules modules;
+  Functions functions;
 };
 
 }  // namespace ferry::sim
