@@ -87,6 +87,9 @@ typedef struct {
    * memory[i] is a copy of range i, and goes back afterwards where the range says that it writes.
    * May not call the driver. */
   void (*run)(const ferry_sim_launch* launch, const void* const* arguments, void* const* memory);
+  /* May be null. Called when the kernel is launched: how long it takes beyond what moving its bytes
+   * takes, on the virtual clock of a profile. */
+  uint64_t (*nanoseconds)(const ferry_sim_launch* launch, const void* const* arguments);
 } ferry_sim_kernel;
 
 /* Copies what it is given; lives until the process ends, a reset too. A name again replaces it. */

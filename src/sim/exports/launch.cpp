@@ -4,6 +4,7 @@
 // When the launch runs it works on copies of those ranges, and what it may write goes back.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 
@@ -130,6 +131,15 @@ void add_touches_of(const std::vector<ferry_sim_range>& ranges, std::vector<Touc
   }
 }
 
+Picoseconds extra_time_of(const QueuedLaunch& queued) {
+  constexpr std::uint64_t kHour = 3'600'000'000'000;
+  if (queued.kernel->functions.nanoseconds == nullptr) return 0;
+  const std::vector<const void*> arguments = queued.arguments.pointers();
+  const std::uint64_t asked =
+      queued.kernel->functions.nanoseconds(&queued.launch, arguments.data());
+  return static_cast<Picoseconds>(std::min(asked, kHour)) * kPicosecondsPerNanosecond;
+}
+
 CUresult launch(Symbol symbol, const LaunchRequest& request) {
   return Library::get().call(symbol, Need::context, [&](Call& call) {
     const FunctionEntry* const function = call.machine.functions.find(value_of(request.function));
@@ -155,6 +165,7 @@ CUresult launch(Symbol symbol, const LaunchRequest& request) {
     queued->ranges = ranges_of(*kernel, queued->launch, queued->arguments);
     Submission submission{symbol, request.stream, Wait::no, {}, {}};
     add_touches_of(queued->ranges, submission.touches);
+    submission.extra_time = extra_time_of(*queued);
     Machine& machine = call.machine;
     submission.work = [&machine, queued](int device) {
       return run_launch(machine, device, *queued);

@@ -56,7 +56,7 @@ class ExportsLaunchTest : public SimTest, public testing::WithParamInterface<con
   void start(const std::string& settings) {
     restart(settings);
     runs = 0;
-    const ferry_sim_kernel kernel{"scale_words", 1, kSizes, scale_ranges, scale_run};
+    const ferry_sim_kernel kernel{"scale_words", 1, kSizes, scale_ranges, scale_run, nullptr};
     ASSERT_EQ(ferry_sim_register_kernel(&kernel), 0);
     CUmodule module = nullptr;
     FERRY_OK(cuModuleLoadData(&module, kPtx));

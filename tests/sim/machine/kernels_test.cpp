@@ -24,7 +24,7 @@ std::size_t ranges_in_a_row(const ferry_sim_launch*, const void* const* argument
 }
 
 ferry_sim_kernel a_kernel() {
-  return {"rows", 2, kSizes, ranges_in_a_row, run_nothing};
+  return {"rows", 2, kSizes, ranges_in_a_row, run_nothing, nullptr};
 }
 
 TEST(Kernels, AreFoundByName) {
