@@ -56,6 +56,45 @@ typedef int (*ferry_sim_peek_fn)(uint64_t address, void* out, size_t bytes);
  * with others would end with status 66 where it ends with 0. Setting: hazards=off|report|abort. */
 typedef uint64_t (*ferry_sim_take_hazards_fn)(void);
 
+/* Kernels. The code in a module's image cannot run here; a function of the host does its work,
+ * known by the kernel's name. cuModuleGetFunction finds a name where it stands in the image,
+ * whether or not something is registered for it, so that a name which the two sides spell
+ * differently is found out; launching one that nothing is registered for answers
+ * CUDA_ERROR_NOT_SUPPORTED and says so. */
+typedef struct {
+  uint32_t grid[3];
+  uint32_t block[3];
+  size_t dynamic_shared_bytes;
+} ferry_sim_launch;
+
+/* Memory that a launch touches: device memory, or pinned memory of the host. */
+typedef struct {
+  uint64_t address;
+  size_t bytes;
+  int writes; /* 0: it only reads there */
+} ferry_sim_range;
+
+typedef struct {
+  const char* name;
+  size_t argument_count;
+  const size_t* argument_bytes; /* one for each argument; null where there is none */
+  /* Called when the kernel is launched: which memory it will touch. Writes at most `room` ranges
+   * and returns how many there are; called again with more room where there were too many. May not
+   * call the driver, and reads nothing but the arguments. */
+  size_t (*ranges)(const ferry_sim_launch* launch, const void* const* arguments,
+                   ferry_sim_range* out, size_t room);
+  /* Called when the launch runs, on whichever thread made that necessary; not with data=none.
+   * memory[i] is a copy of range i, and goes back afterwards where the range says that it writes.
+   * May not call the driver. */
+  void (*run)(const ferry_sim_launch* launch, const void* const* arguments, void* const* memory);
+  /* May be null. Called when the kernel is launched: how long it takes beyond what moving its bytes
+   * takes, on the virtual clock of a profile. */
+  uint64_t (*nanoseconds)(const ferry_sim_launch* launch, const void* const* arguments);
+} ferry_sim_kernel;
+
+/* Copies what it is given; lives until the process ends, a reset too. A name again replaces it. */
+typedef int (*ferry_sim_register_kernel_fn)(const ferry_sim_kernel* kernel);
+
 /* Time is modelled, never measured: a clock in whole picoseconds that follows from the order of the
  * program's calls alone. Setting profile=NAME (ferry sim list) or profile=/path.json says what
  * calls and operations cost; without one every operation takes a microsecond and calls take no
@@ -85,6 +124,7 @@ typedef void (*ferry_sim_host_copy_fn)(uint64_t bytes);
 #define FERRY_SIM_DRAIN "ferry_sim_drain"
 #define FERRY_SIM_PEEK "ferry_sim_peek"
 #define FERRY_SIM_TAKE_HAZARDS "ferry_sim_take_hazards"
+#define FERRY_SIM_REGISTER_KERNEL "ferry_sim_register_kernel"
 #define FERRY_SIM_NOW_PS "ferry_sim_now_ps"
 #define FERRY_SIM_HOST_WORK "ferry_sim_host_work"
 #define FERRY_SIM_HOST_COPY "ferry_sim_host_copy"

@@ -118,7 +118,7 @@ def objection_to_include(path, include):
         readers = {"front"} if rest != ["sim.h"] else {"front", "driver", "sim"}
         return None if floor in readers else f"{include} is for {' and '.join(sorted(readers))} only"
     if floor == "sim":
-        functor = top == "cuda" and include.endswith((".hpp", ".h"))
+        functor = top == "cuda" and include.endswith((".hpp", ".h", ".inc"))
         return None if top in ("sim", "base", "abi") or functor else "sim includes only sim, base, abi and functor headers of cuda/"
     if floor == "abi":
         return "abi is data only and includes no other folder" if top != "abi" else None

@@ -61,6 +61,10 @@ uint64_t ferry_sim_take_hazards() {
   return Library::get().take_hazards();
 }
 
+int ferry_sim_register_kernel(const ferry_sim_kernel* kernel) {
+  return kernel != nullptr && Library::get().register_kernel(*kernel) ? 0 : -1;
+}
+
 int ferry_sim_peek(uint64_t address, void* out, size_t bytes) {
   bool read = false;
   if (out == nullptr) return -1;

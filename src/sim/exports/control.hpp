@@ -19,6 +19,7 @@ FERRY_SIM_EXPORT std::remove_pointer_t<ferry_sim_memory_in_use_fn> ferry_sim_mem
 FERRY_SIM_EXPORT std::remove_pointer_t<ferry_sim_drain_fn> ferry_sim_drain;
 FERRY_SIM_EXPORT std::remove_pointer_t<ferry_sim_peek_fn> ferry_sim_peek;
 FERRY_SIM_EXPORT std::remove_pointer_t<ferry_sim_take_hazards_fn> ferry_sim_take_hazards;
+FERRY_SIM_EXPORT std::remove_pointer_t<ferry_sim_register_kernel_fn> ferry_sim_register_kernel;
 FERRY_SIM_EXPORT std::remove_pointer_t<ferry_sim_now_ps_fn> ferry_sim_now_ps;
 FERRY_SIM_EXPORT std::remove_pointer_t<ferry_sim_host_work_fn> ferry_sim_host_work;
 FERRY_SIM_EXPORT std::remove_pointer_t<ferry_sim_host_copy_fn> ferry_sim_host_copy;

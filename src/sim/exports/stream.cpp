@@ -4,6 +4,7 @@
 
 #include "sim/machine/stream_access.hpp"
 
+using ferry::sim::as_host_function;
 using ferry::sim::Call;
 using ferry::sim::Clock;
 using ferry::sim::Library;
@@ -25,16 +26,6 @@ CUresult with_stream(Symbol symbol, CUstream stream, Body&& body) {
     const CUresult result = ferry::sim::find_stream(call, stream, use);
     return result == CUDA_SUCCESS ? body(call, use) : result;
   });
-}
-
-// Runs code of the program, which may not call the driver meanwhile. The thread is whichever made
-// the work necessary.
-template <typename Code>
-void as_host_function(Code&& code) {
-  ferry::sim::ThreadState& thread = ferry::sim::ThreadState::mine();
-  thread.in_host_function = true;
-  code();
-  thread.in_host_function = false;
 }
 
 CUresult context_of_stream(Symbol symbol, CUstream stream, CUcontext* out) {

@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "sim/hazards/exit_status.hpp"
+#include "sim/machine/own_kernels.hpp"
 #include "sim/time/profile_reader.hpp"
 #include "sim/words/error_text.hpp"
 #include "sim/words/visible_devices.hpp"
@@ -34,6 +35,7 @@ Library& Library::get() {
 Library::Library() {
   guard_forks();
   watch_exit_status(hazard_log_);
+  for (const ferry_sim_kernel& kernel : own_kernels()) static_cast<void>(kernels_.add(kernel));
   const char* const text = std::getenv("FERRY_SIM");
   if (text == nullptr) return;
   Result<Wanted, std::string> wanted = understand(Settings{}, text);
@@ -171,6 +173,11 @@ bool Library::fail_nth(std::string_view function, std::uint64_t nth, int result)
   const Lock lock(mutex_);
   book_.add_rule(FaultRule{std::string(function), nth, result});
   return true;
+}
+
+bool Library::register_kernel(const ferry_sim_kernel& kernel) {
+  const Lock lock(mutex_);
+  return kernels_.add(kernel);
 }
 
 std::uint64_t Library::take_hazards() {

@@ -14,6 +14,7 @@
 
 #include "sim/machine/call_book.hpp"
 #include "sim/machine/call_charge.hpp"
+#include "sim/machine/kernels.hpp"
 #include "sim/machine/machine.hpp"
 #include "sim/machine/thread_state.hpp"
 #include "sim/words/cuda_api.hpp"
@@ -61,6 +62,9 @@ class Library {
   std::uint64_t calls(std::string_view function);
   // Hazards since the last take; they no longer count for the exit status.
   std::uint64_t take_hazards();
+  bool register_kernel(const ferry_sim_kernel& kernel);
+  // Requires the lock.
+  [[nodiscard]] const Kernels& kernels() const { return kernels_; }
   template <typename Use>
   void with_machine(Use&& use);  // use(Lock&, Machine&), where the driver is initialised
 
@@ -89,6 +93,7 @@ class Library {
   std::string settings_error_;  // of FERRY_SIM; empty when it was understood
   CallBook book_;
   HazardLog hazard_log_;
+  Kernels kernels_;
   std::unique_ptr<Machine> machine_;
   std::uint64_t generation_ = 1;  // counts resets
 };

@@ -32,6 +32,8 @@ void Machine::empty_context(Lock& lock, Context& context, bool ends) {
   engine.observe(waited_for);
   streams.erase_all_of(context.handle);
   events.erase_all_of(context.handle);
+  modules.erase_all_of(context.handle);
+  functions.erase_all_of(context.handle);
   allocations.free_all_of(context.handle);
   forget_peers(*this, context);
   host.forget_all_of(context.handle);

@@ -29,8 +29,8 @@
 // Choices where cuda.h leaves room:
 // - A copy between devices that does not name the contexts needs peer access. A real driver may
 //   stage it through the host instead.
-// - A stream that waits for a value in memory is held, but is not ordered in the eyes of the hazard
-//   checker: cuda.h asks programs to express that order by events too.
+// - A stream that waits for a value in memory comes after whatever had run when the value was there;
+//   what is queued behind such a wait is not checked for hazards while it waits.
 // - Managed memory is host memory that does not move.
 // - cuMemFree finishes the work of the context that owns the memory first, cuMemFreeHost and
 //   cuMemHostUnregister that of all contexts: the real driver synchronises there today, although
@@ -53,7 +53,9 @@
 //   device run one after the other; a batch begins when its call has queued it whole.
 // - A program that spins on a host flag which queued work is to set, without calling the driver:
 //   under `lazy` and `random` nothing runs meanwhile, and it spins for ever.
-// - Kernels, graphs, stream capture, memory pools, sharing between processes: not there yet.
+// - The code of kernels: a launch calls a function of the host that was registered under the kernel's
+//   name, which works on copies of what it says it touches (launch.cpp).
+// - Graphs, stream capture, memory pools, sharing between processes: not there yet.
 //   Functions that are not there at all are stubs (stubs.hpp).
 // - Wrong bytes that only a weaker memory model, an engine's own reordering or ECC could produce.
 #pragma once
@@ -62,6 +64,7 @@
 
 #include "sim/hazards/hazard_checker.hpp"
 #include "sim/machine/context.hpp"
+#include "sim/machine/modules.hpp"
 #include "sim/machine/streams.hpp"
 #include "sim/memory/address_space.hpp"
 #include "sim/memory/allocations.hpp"
@@ -107,6 +110,8 @@ class Machine {
   Contexts contexts;
   Streams streams;
   Events events;
+  Modules modules;
+  Functions functions;
 };
 
 }  // namespace ferry::sim

@@ -63,7 +63,8 @@ void charge_members(Machine& machine, Symbol symbol, std::uint64_t members) {
 OperationLoad load_of_submission(Machine& machine, const Submission& submission, int device) {
   if (submission.in_anothers_time) return {};
   const auto& moved = submission.moves.empty() ? submission.touches : submission.moves;
-  const OperationLoad load = load_of(machine, submission.symbol, device, moved);
+  OperationLoad load = load_of(machine, submission.symbol, device, moved);
+  load.load.latency += submission.extra_time;
   charge_members(machine, submission.symbol, load.members);
   return load;
 }

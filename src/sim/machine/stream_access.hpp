@@ -41,6 +41,7 @@ struct Submission {
   // is part of another operation's.
   std::vector<Touch> moves = {};
   bool in_anothers_time = false;
+  Picoseconds extra_time = 0;  // beyond what moving the bytes takes
 };
 [[nodiscard]] CUresult submit(Call& call, Submission submission);
 // The same on a stream that was found before; `submission.stream` only names it. `queued` receives

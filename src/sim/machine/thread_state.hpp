@@ -19,4 +19,14 @@ struct ThreadState {
   [[nodiscard]] static ThreadState& mine();
 };
 
+// Runs code of the program, which may not call the driver meanwhile. The thread is whichever made
+// the work necessary.
+template <typename Code>
+void as_host_function(Code&& code) {
+  ThreadState& thread = ThreadState::mine();
+  thread.in_host_function = true;
+  code();
+  thread.in_host_function = false;
+}
+
 }  // namespace ferry::sim

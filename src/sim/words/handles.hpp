@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handle values for contexts, streams and events. Never addresses of objects and never given twice,
+// Handle values for contexts, streams, events, modules and functions. Never addresses of objects and never given twice,
 // so that a stale handle, or one of another kind, is found out.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace ferry::sim {
 
-enum class HandleKind : std::uint64_t { context = 0xC, stream = 0x5, event = 0xE };
+enum class HandleKind : std::uint64_t { context = 0xC, stream = 0x5, event = 0xE, module = 0xD, function = 0xF };
 
 class HandleMaker {
  public:

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// Exported: what functions say of themselves, and how many blocks of them fit a multiprocessor.
+// Their code is of the host, so they use the registers of a small kernel and no memory of their
+// own.
+#include <algorithm>
+
+#include "sim/machine/device_attributes.hpp"
+#include "sim/machine/library.hpp"
+
+namespace ferry::sim {
+
+namespace {
+
+constexpr int kRegisters = 32;
+
+int attribute_of(Machine& machine, int device, CUdevice_attribute attribute) {
+  const int index = machine.visible[static_cast<std::size_t>(device)];
+  return device_attribute(attribute, index, machine.profile()).value_or(0);
+}
+
+int device_of(Call& call, const FunctionEntry& function) {
+  return call.machine.contexts.find(function.context)->device;
+}
+
+// As a number of two digits: 90 for 9.0.
+int architecture(Call& call, int device) {
+  return 10 * attribute_of(call.machine, device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
+         attribute_of(call.machine, device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+}
+
+CUresult get_attribute(Call& call, const FunctionEntry& function, CUfunction_attribute attribute,
+                       int& out) {
+  const int device = device_of(call, function);
+  switch (attribute) {
+    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+      out = attribute_of(call.machine, device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+      return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
+    case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
+    case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
+    case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA:
+      out = 0;
+      return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_NUM_REGS:
+      out = kRegisters;
+      return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_PTX_VERSION:
+    case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
+      out = architecture(call, device);
+      return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+      out = function.settings.most_dynamic_shared;
+      return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+      out = function.settings.shared_carveout;
+      return CUDA_SUCCESS;
+    default:
+      return attribute >= CU_FUNC_ATTRIBUTE_MAX ? CUDA_ERROR_INVALID_VALUE
+                                                : CUDA_ERROR_NOT_SUPPORTED;
+  }
+}
+
+CUresult set_attribute(Call& call, FunctionEntry& function, CUfunction_attribute attribute,
+                       int value) {
+  if (attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES) {
+    const int most = attribute_of(call.machine, device_of(call, function),
+                                  CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+    if (value < 0 || value > most) return CUDA_ERROR_INVALID_VALUE;
+    function.settings.most_dynamic_shared = value;
+    return CUDA_SUCCESS;
+  }
+  if (attribute == CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT) {
+    if (value < -1 || value > 100) return CUDA_ERROR_INVALID_VALUE;
+    function.settings.shared_carveout = value;
+    return CUDA_SUCCESS;
+  }
+  return CUDA_ERROR_INVALID_VALUE;
+}
+
+// By threads, shared memory and the number of blocks alone.
+int blocks_that_fit(Call& call, int device, int threads, std::size_t shared) {
+  const auto limit = [&](CUdevice_attribute attribute) {
+    return attribute_of(call.machine, device, attribute);
+  };
+  if (threads > limit(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)) return 0;
+  const int by_threads = limit(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR) / threads;
+  const std::size_t each =
+      shared +
+      static_cast<std::size_t>(limit(CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK));
+  const auto all =
+      static_cast<std::size_t>(limit(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR));
+  const int by_shared = each == 0 ? by_threads : static_cast<int>(all / each);
+  return std::min(
+      {by_threads, by_shared, limit(CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR)});
+}
+
+CUresult most_blocks(Symbol symbol, CUfunction function, int* out, int threads, std::size_t shared,
+                     unsigned flags) {
+  return Library::get().call(symbol, Need::context, [&](Call& call) {
+    const FunctionEntry* const entry = call.machine.functions.find(value_of(function));
+    if (entry == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+    if (out == nullptr || threads <= 0 || flags > CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE)
+      return CUDA_ERROR_INVALID_VALUE;
+    *out = blocks_that_fit(call, device_of(call, *entry), threads, shared);
+    return CUDA_SUCCESS;
+  });
+}
+
+}  // namespace
+
+}  // namespace ferry::sim
+
+using ferry::sim::Call;
+using ferry::sim::FunctionEntry;
+using ferry::sim::Library;
+using ferry::sim::Need;
+using ferry::sim::Symbol;
+using ferry::sim::value_of;
+
+CUresult cuFuncGetAttribute(int* pi, CUfunction_attribute attrib, CUfunction hfunc) {
+  return Library::get().call(Symbol::cuFuncGetAttribute, Need::context, [&](Call& call) {
+    const FunctionEntry* const function = call.machine.functions.find(value_of(hfunc));
+    if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+    if (pi == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    return ferry::sim::get_attribute(call, *function, attrib, *pi);
+  });
+}
+
+CUresult cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib, int value) {
+  return Library::get().call(Symbol::cuFuncSetAttribute, Need::context, [&](Call& call) {
+    FunctionEntry* const function = call.machine.functions.find(value_of(hfunc));
+    if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+    return ferry::sim::set_attribute(call, *function, attrib, value);
+  });
+}
+
+CUresult cuFuncSetCacheConfig(CUfunction hfunc, CUfunc_cache config) {
+  return Library::get().call(Symbol::cuFuncSetCacheConfig, Need::context, [&](Call& call) {
+    if (call.machine.functions.find(value_of(hfunc)) == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+    return config > CU_FUNC_CACHE_PREFER_EQUAL ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+  });
+}
+
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* numBlocks, CUfunction func, int blockSize,
+                                                     size_t dynamicSMemSize) {
+  return ferry::sim::most_blocks(Symbol::cuOccupancyMaxActiveBlocksPerMultiprocessor, func,
+                                 numBlocks, blockSize, dynamicSMemSize, 0);
+}
+
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* numBlocks, CUfunction func,
+                                                              int blockSize, size_t dynamicSMemSize,
+                                                              unsigned int flags) {
+  return ferry::sim::most_blocks(Symbol::cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, func,
+                                 numBlocks, blockSize, dynamicSMemSize, flags);
+}

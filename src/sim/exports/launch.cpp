@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+// Exported: launches of kernels. The kernel's host function is asked at the launch what it will
+// touch, which the hazard checker and the rules of access see like those of any other operation.
+// When the launch runs it works on copies of those ranges, and what it may write goes back.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+
+#include "sim/exports/copies.hpp"
+#include "sim/machine/device_attributes.hpp"
+
+namespace ferry::sim {
+
+namespace {
+
+struct LaunchRequest {
+  CUfunction function = nullptr;
+  ferry_sim_launch launch{};
+  CUstream stream = nullptr;
+  void** arguments = nullptr;
+  void** extra = nullptr;
+};
+
+// One launch that is queued: everything that its work needs.
+struct QueuedLaunch {
+  std::shared_ptr<const Kernel> kernel;
+  ferry_sim_launch launch{};
+  KernelArguments arguments;
+  std::vector<ferry_sim_range> ranges;
+};
+
+CUresult check_shape(Call& call, const FunctionEntry& function, const LaunchRequest& request) {
+  const int device = call.machine.contexts.find(function.context)->device;
+  const auto limit = [&](CUdevice_attribute attribute) {
+    const int index = call.machine.visible[static_cast<std::size_t>(device)];
+    return static_cast<std::uint64_t>(
+        device_attribute(attribute, index, call.machine.profile()).value_or(0));
+  };
+  std::uint64_t threads = 1;
+  for (int axis = 0; axis < 3; ++axis) {
+    const std::uint64_t blocks = request.launch.grid[axis];
+    const std::uint64_t of_block = request.launch.block[axis];
+    const auto most_blocks =
+        static_cast<CUdevice_attribute>(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X + axis);
+    const auto most = static_cast<CUdevice_attribute>(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X + axis);
+    if (blocks == 0 || of_block == 0 || blocks > limit(most_blocks) || of_block > limit(most))
+      return CUDA_ERROR_INVALID_VALUE;
+    threads *= of_block;
+  }
+  if (threads > limit(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)) return CUDA_ERROR_INVALID_VALUE;
+  const auto shared = static_cast<std::uint64_t>(function.settings.most_dynamic_shared);
+  return request.launch.dynamic_shared_bytes > shared ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+
+// From an array of pointers, or, for a kernel of one argument, from a buffer.
+CUresult take_arguments(const LaunchRequest& request, const Kernel& kernel, KernelArguments& out) {
+  const auto& sizes = kernel.argument_bytes;
+  if (request.arguments != nullptr) {
+    if (request.extra != nullptr) return CUDA_ERROR_INVALID_VALUE;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      if (request.arguments[i] == nullptr) return CUDA_ERROR_INVALID_VALUE;
+      out.set(i, request.arguments[i], sizes[i]);
+    }
+    return CUDA_SUCCESS;
+  }
+  if (sizes.empty()) return CUDA_SUCCESS;
+  if (request.extra == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (sizes.size() > 1) return CUDA_ERROR_NOT_SUPPORTED;  // how they are aligned is not known
+  const void* buffer = nullptr;
+  std::size_t bytes = 0;
+  for (void** word = request.extra; *word != CU_LAUNCH_PARAM_END; word += 2) {
+    if (*word == CU_LAUNCH_PARAM_BUFFER_POINTER) {
+      buffer = word[1];
+    } else if (*word == CU_LAUNCH_PARAM_BUFFER_SIZE) {
+      bytes = *static_cast<const std::size_t*>(word[1]);
+    } else {
+      return CUDA_ERROR_INVALID_VALUE;
+    }
+  }
+  if (buffer == nullptr || bytes < sizes[0]) return CUDA_ERROR_INVALID_VALUE;
+  out.set(0, buffer, sizes[0]);
+  return CUDA_SUCCESS;
+}
+
+bool is_reachable(const Machine& machine, const ferry_sim_range& range) {
+  return machine.addresses.contains(range.address) ||
+         machine.host.covers(range.address, range.bytes);
+}
+
+// Kernels run like host code: without the driver, whatever thread they run on.
+void run_on_copies(const QueuedLaunch& queued, std::vector<std::vector<std::byte>>& copies) {
+  std::vector<void*> memory;
+  for (auto& copy : copies) memory.push_back(copy.data());
+  const std::vector<const void*> arguments = queued.arguments.pointers();
+  as_host_function(
+      [&] { queued.kernel->functions.run(&queued.launch, arguments.data(), memory.data()); });
+}
+
+CUresult run_launch(Machine& machine, int device, const QueuedLaunch& queued) {
+  const bool with_data = machine.physical.with_data();
+  std::byte nowhere{};  // without data no byte moves, but the rights are checked
+  std::vector<std::vector<std::byte>> copies(queued.ranges.size());
+  const auto copy_of = [&](std::size_t i) {
+    return address_of(with_data ? copies[i].data() : &nowhere);
+  };
+  for (std::size_t i = 0; i < copies.size(); ++i) {
+    const ferry_sim_range& range = queued.ranges[i];
+    if (range.bytes == 0) continue;
+    if (!is_reachable(machine, range)) return CUDA_ERROR_ILLEGAL_ADDRESS;
+    if (with_data) copies[i].resize(range.bytes);
+    const CUresult read = machine.operations.copy(device, copy_of(i), range.address, range.bytes);
+    if (read != CUDA_SUCCESS) return read;
+  }
+  if (with_data) run_on_copies(queued, copies);
+  for (std::size_t i = 0; i < copies.size(); ++i) {
+    const ferry_sim_range& range = queued.ranges[i];
+    if (range.bytes == 0 || range.writes == 0) continue;
+    const CUresult written =
+        machine.operations.copy(device, range.address, copy_of(i), range.bytes);
+    if (written != CUDA_SUCCESS) return written;
+  }
+  return CUDA_SUCCESS;
+}
+
+void add_touches_of(const std::vector<ferry_sim_range>& ranges, std::vector<Touch>& touches) {
+  for (const ferry_sim_range& range : ranges) {
+    const auto kind = range.writes != 0 ? AccessKind::write : AccessKind::read;
+    if (range.bytes > 0) touches.push_back({range.address, range.bytes, kind});
+  }
+}
+
+Picoseconds extra_time_of(const QueuedLaunch& queued) {
+  constexpr std::uint64_t kHour = 3'600'000'000'000;
+  if (queued.kernel->functions.nanoseconds == nullptr) return 0;
+  const std::vector<const void*> arguments = queued.arguments.pointers();
+  const std::uint64_t asked =
+      queued.kernel->functions.nanoseconds(&queued.launch, arguments.data());
+  return static_cast<Picoseconds>(std::min(asked, kHour)) * kPicosecondsPerNanosecond;
+}
+
+CUresult launch(Symbol symbol, const LaunchRequest& request) {
+  return Library::get().call(symbol, Need::context, [&](Call& call) {
+    const FunctionEntry* const function = call.machine.functions.find(value_of(request.function));
+    if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+    if (const CUresult shape = check_shape(call, *function, request); shape != CUDA_SUCCESS)
+      return shape;
+    StreamUse use;
+    if (const CUresult found = find_stream(call, request.stream, use); found != CUDA_SUCCESS)
+      return found;
+    if (use.context->handle != function->context) return CUDA_ERROR_INVALID_HANDLE;
+    const auto kernel = Library::get().kernels().find(function->name);
+    if (kernel == nullptr) {
+      fmt::print(stderr,
+                 "ferry-sim: kernel {} was launched, but no host function is registered for it: "
+                 "ferry_sim_register_kernel (include/ferry/sim.h)\n",
+                 function->name);
+      return CUDA_ERROR_NOT_SUPPORTED;
+    }
+    const auto queued = std::make_shared<QueuedLaunch>(
+        QueuedLaunch{kernel, request.launch, KernelArguments(*kernel), {}});
+    const CUresult taken = take_arguments(request, *kernel, queued->arguments);
+    if (taken != CUDA_SUCCESS) return taken;
+    queued->ranges = ranges_of(*kernel, queued->launch, queued->arguments);
+    Submission submission{symbol, request.stream, Wait::no, {}, {}};
+    add_touches_of(queued->ranges, submission.touches);
+    submission.extra_time = extra_time_of(*queued);
+    Machine& machine = call.machine;
+    submission.work = [&machine, queued](int device) {
+      return run_launch(machine, device, *queued);
+    };
+    return submit_on(call, use, std::move(submission));
+  });
+}
+
+// Those that change how a launch is ordered would have to be kept; the others only make it faster.
+bool is_known(const CUlaunchAttribute& attribute) {
+  switch (attribute.id) {
+    case CU_LAUNCH_ATTRIBUTE_IGNORE:
+    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
+    case CU_LAUNCH_ATTRIBUTE_PRIORITY:
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+      return true;
+    default:
+      return false;
+  }
+}
+
+CUresult launch_with_attributes(Symbol symbol, const CUlaunchConfig* config, CUfunction function,
+                                CUstream stream, void** arguments, void** extra) {
+  for (unsigned i = 0; i < config->numAttrs; ++i) {
+    if (!is_known(config->attrs[i])) return CUDA_ERROR_NOT_SUPPORTED;
+  }
+  const ferry_sim_launch shape{{config->gridDimX, config->gridDimY, config->gridDimZ},
+                               {config->blockDimX, config->blockDimY, config->blockDimZ},
+                               config->sharedMemBytes};
+  return launch(symbol, {function, shape, stream, arguments, extra});
+}
+
+}  // namespace
+
+}  // namespace ferry::sim
+
+using ferry::sim::launch;
+using ferry::sim::Symbol;
+
+CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
+                        unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY,
+                        unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream,
+                        void** kernelParams, void** extra) {
+  return launch(
+      Symbol::cuLaunchKernel,
+      {f,
+       {{gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes},
+       hStream,
+       kernelParams,
+       extra});
+}
+
+CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
+                                   unsigned int gridDimZ, unsigned int blockDimX,
+                                   unsigned int blockDimY, unsigned int blockDimZ,
+                                   unsigned int sharedMemBytes, CUstream hStream,
+                                   void** kernelParams) {
+  return launch(
+      Symbol::cuLaunchCooperativeKernel,
+      {f,
+       {{gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes},
+       hStream,
+       kernelParams,
+       nullptr});
+}
+
+CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction f, void** kernelParams,
+                          void** extra) {
+  if (config == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  return ferry::sim::launch_with_attributes(Symbol::cuLaunchKernelEx, config, f, config->hStream,
+                                            kernelParams, extra);
+}
+
+CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig* config, CUfunction f, void** kernelParams,
+                               void** extra) {
+  if (config == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const CUstream stream = config->hStream == nullptr ? CU_STREAM_PER_THREAD : config->hStream;
+  return ferry::sim::launch_with_attributes(Symbol::cuLaunchKernelEx_ptsz, config, f, stream,
+                                            kernelParams, extra);
+}

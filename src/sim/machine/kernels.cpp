@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/machine/kernels.hpp"
+
+#include <algorithm>
+
+namespace ferry::sim {
+
+bool Kernels::add(const ferry_sim_kernel& kernel) {
+  const bool sizes_given = kernel.argument_count == 0 || kernel.argument_bytes != nullptr;
+  if (kernel.name == nullptr || *kernel.name == '\0' || kernel.run == nullptr ||
+      kernel.ranges == nullptr || !sizes_given) {
+    return false;
+  }
+  const auto known = std::make_shared<Kernel>();
+  known->argument_bytes.assign(kernel.argument_bytes,
+                               kernel.argument_bytes + kernel.argument_count);
+  known->functions = kernel;
+  kernels_[kernel.name] = known;
+  return true;
+}
+
+std::shared_ptr<const Kernel> Kernels::find(std::string_view name) const {
+  const auto found = kernels_.find(name);
+  return found == kernels_.end() ? nullptr : found->second;
+}
+
+void KernelArguments::set(std::size_t index, const void* value, std::size_t bytes) {
+  const auto* const first = static_cast<const std::byte*>(value);
+  values_[index].assign(first, first + bytes);
+}
+
+std::vector<const void*> KernelArguments::pointers() const {
+  std::vector<const void*> all;
+  for (const auto& value : values_) all.push_back(value.data());
+  return all;
+}
+
+std::vector<ferry_sim_range> ranges_of(const Kernel& kernel, const ferry_sim_launch& launch,
+                                       const KernelArguments& arguments) {
+  const std::vector<const void*> pointers = arguments.pointers();
+  std::vector<ferry_sim_range> ranges(8);
+  const std::size_t count =
+      kernel.functions.ranges(&launch, pointers.data(), ranges.data(), ranges.size());
+  const bool had_room = count <= ranges.size();
+  ranges.resize(count);
+  if (!had_room) {
+    const std::size_t again =
+        kernel.functions.ranges(&launch, pointers.data(), ranges.data(), ranges.size());
+    ranges.resize(std::min(again, ranges.size()));
+  }
+  return ranges;
+}
+
+}  // namespace ferry::sim

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/words/kernel_image.hpp"
+
+#include <elf.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+namespace ferry::sim {
+
+namespace {
+
+// As nvcc writes them (fatbinary_section.h and fatbinary.h of the toolkit).
+constexpr std::uint32_t kWrapperMagic = 0x466243b1;
+constexpr std::uint32_t kFatbinMagic = 0xba55ed50;
+
+struct FatbinWrapper {
+  std::uint32_t magic = 0;
+  std::uint32_t version = 0;
+  const void* image = nullptr;
+  void* unused = nullptr;
+};
+
+struct FatbinHeader {
+  std::uint32_t magic = 0;
+  std::uint16_t version = 0;
+  std::uint16_t header_bytes = 0;
+  std::uint64_t content_bytes = 0;
+};
+
+// Images need not be aligned.
+template <typename Header>
+Header read(const void* start) {
+  Header header;
+  std::memcpy(&header, start, sizeof header);
+  return header;
+}
+
+ImageBytes bytes_at(const void* start, std::size_t count) {
+  return {static_cast<const std::byte*>(start), count};
+}
+
+// To the end of its last section, or of its tables. Nothing where they cannot lie within `most`
+// bytes.
+std::optional<std::size_t> elf_bytes(const void* start, std::size_t most) {
+  if (most < sizeof(Elf64_Ehdr)) return std::nullopt;
+  const auto header = read<Elf64_Ehdr>(start);
+  std::uint64_t end = 0;
+  const auto reaches = [&](std::uint64_t offset, std::uint64_t bytes) {
+    std::uint64_t its_end = 0;
+    if (__builtin_add_overflow(offset, bytes, &its_end)) return false;
+    end = std::max(end, its_end);
+    return its_end <= most;
+  };
+  if (header.e_shnum > 0 && header.e_shentsize < sizeof(Elf64_Shdr)) return std::nullopt;
+  if (!reaches(header.e_shoff, std::uint64_t{header.e_shnum} * header.e_shentsize) ||
+      !reaches(header.e_phoff, std::uint64_t{header.e_phnum} * header.e_phentsize)) {
+    return std::nullopt;
+  }
+  const auto* const sections = static_cast<const std::byte*>(start) + header.e_shoff;
+  for (std::size_t i = 0; i < header.e_shnum; ++i) {
+    const auto section = read<Elf64_Shdr>(sections + i * header.e_shentsize);
+    if (section.sh_type != SHT_NOBITS && !reaches(section.sh_offset, section.sh_size))
+      return std::nullopt;
+  }
+  return end;
+}
+
+std::optional<std::size_t> fatbin_bytes(const void* start, std::size_t most) {
+  if (most < sizeof(FatbinHeader)) return std::nullopt;
+  const auto header = read<FatbinHeader>(start);
+  std::uint64_t end = 0;
+  const bool wraps =
+      __builtin_add_overflow(std::uint64_t{header.header_bytes}, header.content_bytes, &end);
+  return wraps || end > most ? std::nullopt : std::optional<std::size_t>(end);
+}
+
+// PTX begins with the directive .version, after comments and blank space.
+bool is_ptx(std::string_view text) {
+  while (!text.empty()) {
+    if (std::isspace(static_cast<unsigned char>(text.front())) != 0) {
+      text.remove_prefix(1);
+    } else if (text.starts_with("//")) {
+      text.remove_prefix(std::min(text.find('\n'), text.size()));
+    } else if (text.starts_with("/*")) {
+      const std::size_t end = text.find("*/");
+      if (end == std::string_view::npos) return false;
+      text.remove_prefix(end + 2);
+    } else {
+      return text.starts_with(".version");
+    }
+  }
+  return false;
+}
+
+bool may_be_text(std::byte first) {
+  const auto letter = static_cast<unsigned char>(first);
+  return letter == '/' || letter == '.' || std::isspace(letter) != 0;
+}
+
+// A cubin or a fatbin.
+std::optional<ImageBytes> find_binary(const void* start, std::size_t most) {
+  constexpr std::size_t kMagicBytes = 4;
+  if (most < kMagicBytes) return std::nullopt;
+  std::optional<std::size_t> bytes;
+  if (std::memcmp(start, ELFMAG, SELFMAG) == 0) {
+    bytes = elf_bytes(start, most);
+  } else if (read<std::uint32_t>(start) == kFatbinMagic) {
+    bytes = fatbin_bytes(start, most);
+  }
+  return bytes ? std::optional(bytes_at(start, *bytes)) : std::nullopt;
+}
+
+bool is_of_a_name(std::byte byte) {
+  const auto letter = static_cast<unsigned char>(byte);
+  return std::isalnum(letter) != 0 || letter == '_' || letter == '$';
+}
+
+}  // namespace
+
+std::optional<ImageBytes> find_image(const void* start) {
+  if (start == nullptr) return std::nullopt;
+  if (may_be_text(read<std::byte>(start))) {
+    const std::string_view text(static_cast<const char*>(start));
+    return is_ptx(text) ? std::optional(bytes_at(start, text.size())) : std::nullopt;
+  }
+  if (read<std::uint32_t>(start) == kWrapperMagic) {
+    start = read<FatbinWrapper>(start).image;
+    if (start == nullptr) return std::nullopt;
+  }
+  return find_binary(start, std::numeric_limits<std::size_t>::max());
+}
+
+std::optional<ImageBytes> find_image_in(ImageBytes file) {
+  if (file.empty()) return std::nullopt;
+  if (!may_be_text(file.front())) return find_binary(file.data(), file.size());
+  const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
+  return is_ptx(text) ? std::optional(file) : std::nullopt;
+}
+
+bool has_name(ImageBytes image, std::string_view name) {
+  if (name.empty()) return false;
+  const auto* const letters = reinterpret_cast<const std::byte*>(name.data());
+  auto from = image.begin();
+  while (true) {
+    const auto found = std::search(from, image.end(), letters, letters + name.size());
+    if (found == image.end()) return false;
+    const auto after = found + static_cast<std::ptrdiff_t>(name.size());
+    const bool begins = found == image.begin() || !is_of_a_name(*(found - 1));
+    const bool ends = after == image.end() || !is_of_a_name(*after);
+    if (begins && ends) return true;
+    from = found + 1;
+  }
+}
+
+}  // namespace ferry::sim

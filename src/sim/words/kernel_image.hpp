@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a program loads as a module: PTX text, a cubin (an ELF file) or a fatbin, also in the
+// wrapper that nvcc makes. Tells how long it is and whether a kernel's name is in it; the code in
+// it is never looked at. Pure functions.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace ferry::sim {
+
+using ImageBytes = std::span<const std::byte>;
+
+// The image that `start` points to, as long as its own header says; nothing where it is none of the
+// known kinds. Requires: readable for as long as that.
+[[nodiscard]] std::optional<ImageBytes> find_image(const void* start);
+
+// The same in a file, which may be cut off or hostile: nothing beyond it is read. No wrapper, which
+// is a thing of memory.
+[[nodiscard]] std::optional<ImageBytes> find_image_in(ImageBytes file);
+
+// The name stands in the image as a word of its own. Names stay readable in fatbins, compressed or
+// not.
+[[nodiscard]] bool has_name(ImageBytes image, std::string_view name);
+
+}  // namespace ferry::sim
