@@ -7,6 +7,7 @@
 #include <new>
 #include <utility>
 
+#include "ferry/sim.h"
 #include "front/replay/pair_timer.hpp"
 #include "front/replay/replay_machine.hpp"
 #include "front/replay/trace_streams.hpp"
@@ -25,6 +26,13 @@ double ratio_of(const DeviceResult& device) {
   if (device.peak_live == Bytes{}) return device.peak_reserved == Bytes{} ? 0 : 1e300;
   return static_cast<double>(device.peak_reserved.count) /
          static_cast<double>(device.peak_live.count);
+}
+
+// What the stand-in's hazard checker has found since it was asked last.
+std::uint64_t take_hazards(const Driver& driver) {
+  const auto take =
+      reinterpret_cast<ferry_sim_take_hazards_fn>(driver.find_symbol(FERRY_SIM_TAKE_HAZARDS));
+  return take == nullptr ? 0 : take();
 }
 
 }  // namespace
@@ -130,6 +138,12 @@ ReplayOutcome ReplaySession::run(const Job& job, std::optional<Bytes> capacity) 
   ReplayOutcome outcome = replay(job.trace, pool, (*machine)->tool_device(), options);
   if (outcome.out_of_memory && driver_.is_stand_in()) {
     explain_host_memory((*machine)->tool_device(), outcome);
+  }
+  if (const std::uint64_t hazards = take_hazards(driver_); hazards > 0) {
+    outcome.completed = false;
+    outcome.error = fmt::format(
+        "the stand-in found {} {} to memory that nothing orders; standard error names them.",
+        hazards, hazards == 1 ? "access" : "accesses");
   }
   return outcome;
 }

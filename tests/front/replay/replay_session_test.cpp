@@ -147,6 +147,30 @@ constexpr const char* kLog =
     "1,10:00:00:000003,free,0x1000,1048576,7\n"
     "1,10:00:00:000004,free,0x2000,2097152,7\n";
 
+// Two streams of another program fill the same memory while the replay runs.
+TEST(ReplaySession, AHazardIsAFailureThatTheReportTells) {
+  SessionOptions options = options_for("");
+  bool done = false;
+  options.progress = [&](const std::string& text) {
+    if (done || text.find("pass 1") == std::string::npos) return;
+    done = true;
+    const auto device = Device::open(stand_in(), DeviceId{0});
+    ASSERT_TRUE(device);
+    Result<DeviceAddress> memory = (*device)->alloc(64_KiB);
+    Result<StreamRef> first = (*device)->create_stream();
+    Result<StreamRef> second = (*device)->create_stream();
+    ASSERT_TRUE(memory && first && second);
+    for (const StreamRef stream : {*first, *second})
+      ASSERT_TRUE((*device)->fill_words(*memory, 4_B, 16, 7, stream).ok());
+    ASSERT_TRUE((*device)->synchronize().ok());
+  };
+  const DeviceResult result = replayed(growing(), options);
+  ASSERT_TRUE(done);
+  EXPECT_FALSE(result.completed);
+  EXPECT_FALSE(result.out_of_memory);
+  EXPECT_THAT(result.error, HasSubstr("1 access to memory that nothing orders"));
+}
+
 TEST(ReplaySession, ReadsAFile) {
   const TemporaryFile file(kLog, "log.csv");
   std::vector<std::string> told;
