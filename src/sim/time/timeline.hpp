@@ -23,11 +23,9 @@
 #include "sim/time/link_share.hpp"
 #include "sim/time/profile.hpp"
 #include "sim/time/virtual_clock.hpp"
+#include "sim/words/engine_window.hpp"
 
 namespace ferry::sim {
-
-// What carries an operation out. `none` has room for any number at once.
-enum class EngineKind : std::uint8_t { none, to_device, to_host, peer, compute };
 
 // What an operation asks of the machine.
 struct Load {
