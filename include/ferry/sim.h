@@ -34,6 +34,10 @@
  *   lost=DEVICE@N:RESULT             from the Nth call on, of whichever function, all contexts of
  *                                    the device, later ones too, answer RESULT; without them at
  *                                    once and CUDA_ERROR_DEVICE_UNAVAILABLE
+ *   slow=ENGINE:FACTOR@FROM-UNTIL    so many times slower between two moments of virtual time
+ *   stuck=ENGINE@FROM-UNTIL          no progress between the two; both need a profile
+ *     ENGINE: to_device, to_host, peer, compute, of all devices, or 1/to_device of device 1.
+ *     FROM, UNTIL: 10us, 2ms, counted as ferry_sim_now_ps counts
  *   at_exit=deinitialized            calls made after the driver's own exit handler, which cuInit
  *                                    sets up, answer CUDA_ERROR_DEINITIALIZED (default: usable)
  *

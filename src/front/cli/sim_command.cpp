@@ -102,6 +102,7 @@ void add_run_command(CLI::App& sim, const WordsAfterDashes& words, int& exit_cod
       "                 reuse=immediate\n"
       "  failing calls  fault=cuMemCreate@3:2, fault=cuMemAlloc@every4:2, fault=cuMemMap@p0.1:1,\n"
       "                 fault=cuMemCreate@after8GiB:2, fault=cuMemcpyAsync@5-:700,sticky\n"
+      "  slow engines   slow=to_device:4@10us-2ms, stuck=0/compute@1ms-5ms (with a profile)\n"
       "  other faults   stall=cuMemcpyAsync@2:50, lost=0@100, at_exit=deinitialized\n"
       "Each is explained in ferry/sim.h.");
   command->add_option(

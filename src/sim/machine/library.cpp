@@ -153,6 +153,11 @@ Result<Library::Wanted, std::string> Library::understand(const Settings& base,
       return fmt::format("'lost={}' is not understood; expected a device below {}", lost.device,
                          wanted.settings.devices);
   }
+  for (const EngineWindow& window : wanted.settings.engine_windows) {
+    if (window.device.value_or(0) >= wanted.settings.devices)
+      return fmt::format("'{}/' before an engine is not understood; expected a device below {}",
+                         window.device.value_or(0), wanted.settings.devices);
+  }
   if (wanted.settings.profile.empty()) {
     if (wanted.settings.engine_windows.empty()) return wanted;
     return std::string("slow and stuck need a profile: without one there are no engines");
@@ -197,6 +202,7 @@ bool Library::configure(std::string_view text) {
     machine_->engine.set_schedule(settings_.schedule);
     machine_->engine.set_seed(settings_.seed);
     machine_->set_limits(settings_.limits);
+    machine_->engine.timeline().set_engine_windows(settings_.engine_windows);
   }
   return true;
 }

@@ -25,6 +25,7 @@ Machine::Machine(const Settings& settings, std::vector<int> visible_devices, Haz
       engine(settings.schedule, settings.seed, std::move(profile)),
       contexts(engine, devices()) {
   set_limits(settings.limits);
+  engine.timeline().set_engine_windows(settings.engine_windows);
 }
 
 void Machine::set_limits(const MachineLimits& limits) {

@@ -110,6 +110,8 @@ constexpr Key kKeys[] = {
     {"fault", part<&Settings::faults, read_fault>},
     {"stall", part<&Settings::faults, read_stall>},
     {"lost", part<&Settings::lost, read_lost>},
+    {"slow", part<&Settings::engine_windows, read_slow>},
+    {"stuck", part<&Settings::engine_windows, read_stuck>},
     {"at_exit", read_at_exit},
 };
 

@@ -80,7 +80,7 @@ TEST(Settings, PartsGoToTheirReaders) {
   const Settings settings = applied(
       "vmm=off;granularity=4MiB;rdma=on;taken=1GiB;largest_piece=8MiB;reserve_total=2GiB;"
       "register_call=3GiB;register_total=4GiB;reuse=immediate;stall=cuMemMap@2:30;lost=0@5;"
-      "at_exit=deinitialized");
+      "at_exit=deinitialized;slow=to_host:3@1us-2us;stuck=peer@3us-4us");
   EXPECT_FALSE(settings.limits.virtual_memory);
   EXPECT_EQ(settings.limits.granularity, 4_MiB);
   EXPECT_EQ(settings.limits.rdma, Rdma::on);
@@ -95,6 +95,9 @@ TEST(Settings, PartsGoToTheirReaders) {
   ASSERT_EQ(settings.lost.size(), 1U);
   EXPECT_EQ(settings.lost[0].nth, 5U);
   EXPECT_TRUE(settings.deinitialized_at_exit);
+  ASSERT_EQ(settings.engine_windows.size(), 2U);
+  EXPECT_EQ(settings.engine_windows[0].slowdown, 3U);
+  EXPECT_EQ(settings.engine_windows[1].slowdown, 0U);
 }
 
 TEST(Settings, ReadersAreNamedInProblems) {
