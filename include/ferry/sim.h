@@ -7,6 +7,40 @@
  *   FERRY_SIM="profile=h200-pcie5;devices=2;capacity=24GiB;data=none;schedule=random;seed=7;hazards=abort;fault=cuMemCreate@3:2"
  * A setting that cannot be understood makes cuInit fail and prints the offending part.
  *
+ * The machine: devices=2, capacity=24GiB (of each), profile=NAME, data=real|none (none: copies are
+ * checked and counted, but move no bytes). Order: schedule=eager|lazy|random, seed=7,
+ * hazards=off|report|abort.
+ *
+ * Limits of other machines (SIZE as 64MiB; "none" takes a limit away):
+ *   vmm=off               no virtual memory management: CUDA_ERROR_NOT_SUPPORTED
+ *   granularity=SIZE      of cuMemCreate and mappings, a power of two from 64KiB to 1GiB
+ *   rdma=off|on|refused   memory with gpuDirectRDMACapable: denied, granted, or granted and
+ *                         useless: cuMemSetAccess then answers CUDA_ERROR_UNKNOWN
+ *   taken=SIZE            of each device's memory is in use by other processes
+ *   largest_piece=SIZE    memory is fragmented: larger requests find none, however much is free
+ *   reserve_total=SIZE    of address reservations, all together
+ *   register_call=SIZE    of one registration of host memory; register_total=SIZE of all together
+ *   reuse=late|immediate  when freed addresses, streams' and events' handles are given out again
+ *
+ * Faults, which may be given several times:
+ *   fault=FUNCTION@WHICH:RESULT      calls of a function (base name) fail; RESULT is a number or a
+ *                                    name of cuda.h. With ",sticky" after it the current context is
+ *                                    poisoned too, as by a fault of the device
+ *   stall=FUNCTION@WHICH:MILLISECONDS  calls stand still in real time; other threads go on
+ *     WHICH: 3 the third call from now; 3-5 the third to the fifth; 3- all from the third on;
+ *     every4 each fourth; p0.25 each with this probability (drawn from seed; p0.25/7 from the seed
+ *     7); after1GiB those that ask for more than is left of so many bytes, for functions that
+ *     allocate, reserve or register
+ *   lost=DEVICE@N:RESULT             from the Nth call on, of whichever function, all contexts of
+ *                                    the device, later ones too, answer RESULT; without them at
+ *                                    once and CUDA_ERROR_DEVICE_UNAVAILABLE
+ *   slow=ENGINE:FACTOR@FROM-UNTIL    so many times slower between two moments of virtual time
+ *   stuck=ENGINE@FROM-UNTIL          no progress between the two; both need a profile
+ *     ENGINE: to_device, to_host, peer, compute, of all devices, or 1/to_device of device 1.
+ *     FROM, UNTIL: 10us, 2ms, counted as ferry_sim_now_ps counts
+ *   at_exit=deinitialized            calls made after the driver's own exit handler, which cuInit
+ *                                    sets up, answer CUDA_ERROR_DEINITIALIZED (default: usable)
+ *
  * Functions that return int: 0 on success, -1 for a bad argument.
  */
 #ifndef FERRY_SIM_H
@@ -19,10 +53,9 @@
 extern "C" {
 #endif
 
-/* Applies settings in the syntax of FERRY_SIM. Schedule, seed and faults act at once, and the
- * random sequence starts anew; devices, capacity, profile and data can only change before cuInit
- * or right after ferry_sim_reset (-1 otherwise). A fault's result may be a number or a name of
- * cuda.h. */
+/* Applies settings in the syntax of FERRY_SIM. They act at once, faults besides those that are
+ * there, and the random sequence starts anew; devices, capacity, profile, data, vmm, granularity
+ * and rdma can only change before cuInit or right after ferry_sim_reset (-1 otherwise). */
 typedef int (*ferry_sim_configure_fn)(const char* settings);
 
 /* What cannot be understood in FERRY_SIM, "" when all can: then cuInit fails, and would print it.

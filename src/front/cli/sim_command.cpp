@@ -92,10 +92,22 @@ void add_run_command(CLI::App& sim, const WordsAfterDashes& words, int& exit_cod
   CLI::App* const command = sim.add_subcommand("run", "Run a program on the stand-in");
   command->footer(
       "The program and its arguments follow --, for example:\n"
-      "  ferry sim run --settings capacity=24GiB -- ./program --its-option");
+      "  ferry sim run --settings capacity=24GiB -- ./program --its-option\n"
+      "Settings, joined by semicolons:\n"
+      "  the machine    devices=2, capacity=24GiB, profile=h200-pcie5, data=none\n"
+      "  the order      schedule=lazy, schedule=random, seed=7, hazards=abort\n"
+      "  its limits     vmm=off, granularity=16MiB, rdma=refused, taken=8GiB, "
+      "largest_piece=64MiB,\n"
+      "                 reserve_total=1TiB, register_call=1GiB, register_total=8GiB,\n"
+      "                 reuse=immediate\n"
+      "  failing calls  fault=cuMemCreate@3:2, fault=cuMemAlloc@every4:2, fault=cuMemMap@p0.1:1,\n"
+      "                 fault=cuMemCreate@after8GiB:2, fault=cuMemcpyAsync@5-:700,sticky\n"
+      "  slow engines   slow=to_device:4@10us-2ms, stuck=0/compute@1ms-5ms (with a profile)\n"
+      "  other faults   stall=cuMemcpyAsync@2:50, lost=0@100, at_exit=deinitialized\n"
+      "Each is explained in ferry/sim.h.");
   command->add_option(
       "--settings", options->settings,
-      "Settings of the stand-in, such as \"profile=h200-pcie5;devices=2;schedule=lazy\"");
+      "Settings of the stand-in (below), such as \"profile=h200-pcie5;devices=2;schedule=lazy\"");
   command->add_flag("--no-preload", options->no_preload,
                     "Only set the search path: for programs that do not bear LD_PRELOAD, such as "
                     "those built with the address sanitizer");

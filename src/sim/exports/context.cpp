@@ -24,6 +24,8 @@ CUresult with_device(Symbol symbol, CUdevice dev, Body&& body) {
 CUresult create_context(Call& call, CUcontext* out, unsigned flags, CUdevice device) {
   if (out == nullptr || !are_context_flags(flags)) return CUDA_ERROR_INVALID_VALUE;
   if (!call.machine.has_device(device)) return CUDA_ERROR_INVALID_DEVICE;
+  if (const int lost = call.machine.contexts.lost(device); lost != 0)
+    return static_cast<CUresult>(lost);
   const Context& context = call.machine.contexts.create(device, flags);
   call.thread.contexts.push_back(context.handle);
   *out = to_handle<CUcontext>(context.handle);
@@ -61,6 +63,8 @@ CUresult synchronize(Symbol symbol, CUcontext handle) {
 CUresult cuDevicePrimaryCtxRetain(CUcontext* pctx, CUdevice dev) {
   return with_device(Symbol::cuDevicePrimaryCtxRetain, dev, [&](Call& call) {
     if (pctx == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    if (const int lost = call.machine.contexts.lost(dev); lost != 0)
+      return static_cast<CUresult>(lost);
     *pctx = to_handle<CUcontext>(call.machine.contexts.retain_primary(dev).handle);
     return CUDA_SUCCESS;
   });

@@ -86,7 +86,7 @@ CUresult cuDeviceGetName(char* name, int len, CUdevice dev) {
 CUresult cuDeviceGetAttribute(int* pi, CUdevice_attribute attrib, CUdevice dev) {
   return with_device(Symbol::cuDeviceGetAttribute, dev, [&](auto& machine, int physical) {
     const std::optional<int> value =
-        ferry::sim::device_attribute(attrib, physical, machine.profile());
+        ferry::sim::device_attribute(attrib, physical, machine.profile(), machine.limits());
     if (pi == nullptr || !value) return CUDA_ERROR_INVALID_VALUE;
     *pi = *value;
     return CUDA_SUCCESS;

@@ -74,15 +74,18 @@ CUresult prefetch(Symbol symbol, CUdeviceptr address, std::size_t bytes,
 }  // namespace
 
 CUresult cuMemAllocManaged(CUdeviceptr* dptr, size_t bytesize, unsigned int flags) {
-  return Library::get().call(Symbol::cuMemAllocManaged, Need::context, [&](Call& call) {
-    if (dptr == nullptr || (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST))
-      return CUDA_ERROR_INVALID_VALUE;
-    void* memory = nullptr;
-    const CUresult result = call.machine.host.allocate_managed(
-        &memory, bytesize, call.context->handle, call.context->device);
-    if (result == CUDA_SUCCESS) *dptr = reinterpret_cast<std::uintptr_t>(memory);
-    return result;
-  });
+  return Library::get().call(
+      Symbol::cuMemAllocManaged, Need::context,
+      [&](Call& call) {
+        if (dptr == nullptr || (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST))
+          return CUDA_ERROR_INVALID_VALUE;
+        void* memory = nullptr;
+        const CUresult result = call.machine.host.allocate_managed(
+            &memory, bytesize, call.context->handle, call.context->device);
+        if (result == CUDA_SUCCESS) *dptr = reinterpret_cast<std::uintptr_t>(memory);
+        return result;
+      },
+      bytesize);
 }
 
 CUresult cuMemAdvise(CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUdevice device) {

@@ -59,35 +59,42 @@ CUresult cuMemGetInfo_v2(size_t* free, size_t* total) {
     if (free == nullptr || total == nullptr) return CUDA_ERROR_INVALID_VALUE;
     const auto& physical = call.machine.physical;
     *total = physical.capacity().count;
-    *free = (physical.capacity() - physical.in_use(call.context->device)).count;
+    *free = physical.free(call.context->device).count;
     return CUDA_SUCCESS;
   });
 }
 
 CUresult cuMemAlloc_v2(CUdeviceptr* dptr, size_t bytesize) {
-  return Library::get().call(Symbol::cuMemAlloc_v2, Need::context, [&](Call& call) {
-    if (dptr == nullptr || bytesize == 0) return CUDA_ERROR_INVALID_VALUE;
-    return allocate(call, bytesize, *dptr);
-  });
+  return Library::get().call(
+      Symbol::cuMemAlloc_v2, Need::context,
+      [&](Call& call) {
+        if (dptr == nullptr || bytesize == 0) return CUDA_ERROR_INVALID_VALUE;
+        return allocate(call, bytesize, *dptr);
+      },
+      bytesize);
 }
 
 CUresult cuMemAllocPitch_v2(CUdeviceptr* dptr, size_t* pPitch, size_t WidthInBytes, size_t Height,
                             unsigned int ElementSizeBytes) {
-  return Library::get().call(Symbol::cuMemAllocPitch_v2, Need::context, [&](Call& call) {
-    constexpr std::size_t kPitchStep = 512;  // CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT
-    constexpr std::size_t kMost = std::numeric_limits<std::int32_t>::max();
-    const bool element = ElementSizeBytes == 4 || ElementSizeBytes == 8 || ElementSizeBytes == 16;
-    if (dptr == nullptr || pPitch == nullptr || WidthInBytes == 0 || Height == 0 || !element ||
-        WidthInBytes > kMost - kPitchStep) {
-      return CUDA_ERROR_INVALID_VALUE;
-    }
-    const std::size_t pitch = ferry::align_up(WidthInBytes, kPitchStep);
-    std::size_t bytes = 0;
-    if (__builtin_mul_overflow(pitch, Height, &bytes)) return CUDA_ERROR_OUT_OF_MEMORY;
-    const CUresult result = allocate(call, bytes, *dptr);
-    if (result == CUDA_SUCCESS) *pPitch = pitch;
-    return result;
-  });
+  return Library::get().call(
+      Symbol::cuMemAllocPitch_v2, Need::context,
+      [&](Call& call) {
+        constexpr std::size_t kPitchStep = 512;  // CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT
+        constexpr std::size_t kMost = std::numeric_limits<std::int32_t>::max();
+        const bool element =
+            ElementSizeBytes == 4 || ElementSizeBytes == 8 || ElementSizeBytes == 16;
+        if (dptr == nullptr || pPitch == nullptr || WidthInBytes == 0 || Height == 0 || !element ||
+            WidthInBytes > kMost - kPitchStep) {
+          return CUDA_ERROR_INVALID_VALUE;
+        }
+        const std::size_t pitch = ferry::align_up(WidthInBytes, kPitchStep);
+        std::size_t bytes = 0;
+        if (__builtin_mul_overflow(pitch, Height, &bytes)) return CUDA_ERROR_OUT_OF_MEMORY;
+        const CUresult result = allocate(call, bytes, *dptr);
+        if (result == CUDA_SUCCESS) *pPitch = pitch;
+        return result;
+      },
+      WidthInBytes * Height);
 }
 
 CUresult cuMemFree_v2(CUdeviceptr dptr) {
@@ -135,16 +142,23 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr* pbase, size_t* psize, CUdeviceptr 
 }
 
 CUresult cuMemHostAlloc(void** pp, size_t bytesize, unsigned int Flags) {
-  return Library::get().call(Symbol::cuMemHostAlloc, Need::context, [&](Call& call) {
-    return call.machine.host.allocate(pp, bytesize, Flags, call.context->handle,
-                                      call.context->device);
-  });
+  return Library::get().call(
+      Symbol::cuMemHostAlloc, Need::context,
+      [&](Call& call) {
+        return call.machine.host.allocate(pp, bytesize, Flags, call.context->handle,
+                                          call.context->device);
+      },
+      bytesize);
 }
 
 CUresult cuMemAllocHost_v2(void** pp, size_t bytesize) {
-  return Library::get().call(Symbol::cuMemAllocHost_v2, Need::context, [&](Call& call) {
-    return call.machine.host.allocate(pp, bytesize, 0, call.context->handle, call.context->device);
-  });
+  return Library::get().call(
+      Symbol::cuMemAllocHost_v2, Need::context,
+      [&](Call& call) {
+        return call.machine.host.allocate(pp, bytesize, 0, call.context->handle,
+                                          call.context->device);
+      },
+      bytesize);
 }
 
 CUresult cuMemFreeHost(void* p) {
@@ -152,12 +166,15 @@ CUresult cuMemFreeHost(void* p) {
 }
 
 CUresult cuMemHostRegister_v2(void* p, size_t bytesize, unsigned int Flags) {
-  return Library::get().call(Symbol::cuMemHostRegister_v2, Need::context, [&](Call& call) {
-    if (call.machine.addresses.contains(reinterpret_cast<std::uintptr_t>(p)))
-      return CUDA_ERROR_INVALID_VALUE;
-    return call.machine.host.register_range(p, bytesize, Flags, call.context->handle,
-                                            call.context->device);
-  });
+  return Library::get().call(
+      Symbol::cuMemHostRegister_v2, Need::context,
+      [&](Call& call) {
+        if (call.machine.addresses.contains(reinterpret_cast<std::uintptr_t>(p)))
+          return CUDA_ERROR_INVALID_VALUE;
+        return call.machine.host.register_range(p, bytesize, Flags, call.context->handle,
+                                                call.context->device);
+      },
+      bytesize);
 }
 
 CUresult cuMemHostUnregister(void* p) {

@@ -13,10 +13,21 @@ using ferry::sim::VirtualMemory;
 
 namespace {
 
+// Runs body(Machine&) on a machine that has virtual memory management.
 template <typename Body>
-CUresult with_virtual_memory(Symbol symbol, Body&& body) {
-  return Library::get().call(symbol, Need::no_fault,
-                             [&](Call& call) { return body(call.machine.virtual_memory); });
+CUresult with_machine(Symbol symbol, Body&& body, std::uint64_t bytes = 0) {
+  return Library::get().call(
+      symbol, Need::no_fault,
+      [&](Call& call) {
+        return call.machine.limits().virtual_memory ? body(call.machine) : CUDA_ERROR_NOT_SUPPORTED;
+      },
+      bytes);
+}
+
+template <typename Body>
+CUresult with_virtual_memory(Symbol symbol, Body&& body, std::uint64_t bytes = 0) {
+  return with_machine(
+      symbol, [&](Machine& machine) { return body(machine.virtual_memory); }, bytes);
 }
 
 }  // namespace
@@ -30,9 +41,10 @@ CUresult cuMemGetAllocationGranularity(size_t* granularity, const CUmemAllocatio
 
 CUresult cuMemAddressReserve(CUdeviceptr* ptr, size_t size, size_t alignment, CUdeviceptr addr,
                              unsigned long long flags) {
-  return with_virtual_memory(Symbol::cuMemAddressReserve, [&](VirtualMemory& memory) {
-    return memory.reserve(ptr, size, alignment, addr, flags);
-  });
+  return with_virtual_memory(
+      Symbol::cuMemAddressReserve,
+      [&](VirtualMemory& memory) { return memory.reserve(ptr, size, alignment, addr, flags); },
+      size);
 }
 
 CUresult cuMemAddressFree(CUdeviceptr ptr, size_t size) {
@@ -43,9 +55,9 @@ CUresult cuMemAddressFree(CUdeviceptr ptr, size_t size) {
 
 CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, size_t size,
                      const CUmemAllocationProp* prop, unsigned long long flags) {
-  return with_virtual_memory(Symbol::cuMemCreate, [&](VirtualMemory& memory) {
-    return memory.create(handle, size, prop, flags);
-  });
+  return with_virtual_memory(
+      Symbol::cuMemCreate,
+      [&](VirtualMemory& memory) { return memory.create(handle, size, prop, flags); }, size);
 }
 
 CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
@@ -61,8 +73,7 @@ CUresult cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAlloc
 }
 
 CUresult cuMemUnmap(CUdeviceptr ptr, size_t size) {
-  return Library::get().call(Symbol::cuMemUnmap, Need::no_fault, [&](Call& call) {
-    Machine& machine = call.machine;
+  return with_machine(Symbol::cuMemUnmap, [&](Machine& machine) {
     std::vector<Mapping> ended;
     const PageTable::Run run = machine.pages.whole_mappings(ptr, size);
     for (auto mapping = run.first; mapping != run.last; ++mapping) ended.push_back(mapping->second);

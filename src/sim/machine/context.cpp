@@ -13,7 +13,9 @@ bool are_context_flags(unsigned flags) {
 }
 
 Contexts::Contexts(StreamEngine& engine, int devices)
-    : engine_(engine), primaries_(static_cast<std::size_t>(devices)) {}
+    : engine_(engine),
+      primaries_(static_cast<std::size_t>(devices)),
+      lost_(static_cast<std::size_t>(devices)) {}
 
 Context* Contexts::find(std::uint64_t handle) {
   const auto found = contexts_.find(handle);
@@ -26,6 +28,7 @@ Context& Contexts::add(std::uint64_t handle, int device, unsigned flags) {
   context->device = device;
   context->flags = flags;
   context->streams = &engine_.create_group();
+  context->streams->fault = lost(device);
   return *(contexts_[handle] = std::move(context));
 }
 
@@ -44,8 +47,17 @@ Context& Contexts::retain_primary(int device) {
   return *find(entry.handle);
 }
 
+void Contexts::lose(int device, int result) {
+  if (static_cast<std::size_t>(device) >= lost_.size()) return;  // hidden by CUDA_VISIBLE_DEVICES
+  lost_[static_cast<std::size_t>(device)] = result;
+  for (const auto& [handle, context] : contexts_) {
+    if (context->device == device) context->streams->fault = result;
+  }
+}
+
 void Contexts::renew_streams(Context& context) {
   context.streams = &engine_.create_group();
+  context.streams->fault = lost(context.device);
   context.per_thread.clear();
 }
 

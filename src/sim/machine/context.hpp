@@ -58,6 +58,12 @@ class Contexts {
     return primary(context.device).handle == context.handle;
   }
 
+  // The device answers only `result` from now on: every context on it is poisoned for good, those
+  // that are still to come too.
+  void lose(int device, int result);
+  // What a lost device answers; 0 while it is there.
+  [[nodiscard]] int lost(int device) const { return lost_[static_cast<std::size_t>(device)]; }
+
   // Gives a context new streams in place of the old ones: a reset.
   void renew_streams(Context& context);
 
@@ -68,6 +74,7 @@ class Contexts {
   HandleMaker handles_{HandleKind::context};
   std::unordered_map<std::uint64_t, std::unique_ptr<Context>> contexts_;
   std::vector<Primary> primaries_;  // by device
+  std::vector<int> lost_;           // by device
 };
 
 }  // namespace ferry::sim

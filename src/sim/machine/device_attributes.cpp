@@ -58,7 +58,6 @@ constexpr Fact kFacts[] = {
     {CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM, 1},
     {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 232448},
     {CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED, 1},
-    {CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, 1},
     {CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR, 32},
     {CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK, 1024},
     {CU_DEVICE_ATTRIBUTE_NUMA_ID, -1},
@@ -84,12 +83,16 @@ const Figure* figure_for(const Profile& profile, CUdevice_attribute attribute) {
 }  // namespace
 
 std::optional<int> device_attribute(CUdevice_attribute attribute, int physical_index,
-                                    const Profile* profile) {
+                                    const Profile* profile, const MachineLimits& limits) {
   if (attribute < CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK ||
       attribute >= CU_DEVICE_ATTRIBUTE_MAX) {
     return std::nullopt;
   }
   if (attribute == CU_DEVICE_ATTRIBUTE_PCI_BUS_ID) return pci_bus_number(physical_index);
+  if (attribute == CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED)
+    return limits.virtual_memory ? 1 : 0;
+  if (attribute == CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED)
+    return limits.virtual_memory && limits.rdma != Rdma::off ? 1 : 0;
   if (profile != nullptr) {
     if (const Figure* const figure = figure_for(*profile, attribute))
       return static_cast<int>(figure->value);

@@ -8,12 +8,14 @@
 
 #include "sim/time/profile.hpp"
 #include "sim/words/cuda_api.hpp"
+#include "sim/words/machine_limits.hpp"
 
 namespace ferry::sim {
 
 // Nothing for an attribute that cuda.h does not know. `physical_index` tells devices apart. The
-// profile may be null.
+// profile may be null. What the limits take away is denied here too.
 [[nodiscard]] std::optional<int> device_attribute(CUdevice_attribute attribute, int physical_index,
-                                                  const Profile* profile = nullptr);
+                                                  const Profile* profile = nullptr,
+                                                  const MachineLimits& limits = {});
 
 }  // namespace ferry::sim

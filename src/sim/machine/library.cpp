@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <thread>
 
 #include "sim/hazards/exit_status.hpp"
 #include "sim/machine/own_kernels.hpp"
@@ -23,6 +24,14 @@ void complain(const char* source, const std::string& problem) {
 
 std::vector<int> visible_by_environment(const Settings& settings) {
   return visible_devices(std::getenv("CUDA_VISIBLE_DEVICES"), settings.devices);
+}
+
+// Outside the lock: other threads go on meanwhile.
+void stand_still(Lock& lock, const Verdict& verdict) {
+  if (verdict.stall.count() == 0) return;
+  lock.unlock();
+  std::this_thread::sleep_for(verdict.stall);
+  lock.lock();
 }
 
 }  // namespace
@@ -57,14 +66,29 @@ void Library::guard_forks() {
                  });
 }
 
+// As a driver tidies up: its end is that of the first cuInit's turn among the handlers of exit.
+void Library::guard_exit() {
+  if (exit_guarded_) return;
+  exit_guarded_ = true;
+  const int error = std::atexit([] {
+    Library& library = get();
+    const Lock lock(library.mutex_);
+    library.deinitialized_ = library.settings_.deinitialized_at_exit;
+  });
+  if (error != 0) complain("cuInit", "no handler of the process's end can be set up");
+}
+
 CUresult Library::note(Symbol symbol) noexcept {
   if (forked_.load(std::memory_order_relaxed)) return CUDA_ERROR_NOT_INITIALIZED;
-  const Lock lock(mutex_);
-  return static_cast<CUresult>(book_.enter(symbol));
+  Lock lock(mutex_);
+  const Verdict verdict = book_.enter(symbol);
+  stand_still(lock, verdict);
+  return static_cast<CUresult>(verdict.result);
 }
 
 CUresult Library::init(unsigned flags) {
   if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
+  if (deinitialized_.load(std::memory_order_relaxed)) return CUDA_ERROR_DEINITIALIZED;
   const Lock lock(mutex_);
   if (!settings_error_.empty()) {
     complain("FERRY_SIM", settings_error_);
@@ -72,6 +96,7 @@ CUresult Library::init(unsigned flags) {
   }
   if (machine_) return CUDA_SUCCESS;
   if (visible_by_environment(settings_).empty()) return CUDA_ERROR_NO_DEVICE;
+  guard_exit();
   initialised_ = true;
   return CUDA_SUCCESS;
 }
@@ -85,24 +110,36 @@ Machine& Library::machine() {
   return *machine_;
 }
 
-CUresult Library::enter(Symbol symbol, Lock& lock) {
-  const int fault = book_.enter(symbol);
-  if (fault != 0) return static_cast<CUresult>(fault);
+CUresult Library::enter(Symbol symbol, Lock& lock, ThreadState& thread, std::uint64_t bytes) {
+  const Verdict verdict = book_.enter(symbol, bytes);
+  stand_still(lock, verdict);
+  if (initialised_) {
+    for (const LostDevice& lost : book_.take_lost())
+      machine().contexts.lose(lost.device, lost.result);
+  }
+  if (verdict.sticky && initialised_) {
+    Context* const context = current_context(thread);
+    if (context != nullptr && context->streams->fault == 0)
+      context->streams->fault = verdict.result;
+  }
+  if (verdict.result != 0) return static_cast<CUresult>(verdict.result);
   if (!initialised_) return CUDA_ERROR_NOT_INITIALIZED;
   machine().engine.progress(lock);
   return CUDA_SUCCESS;
 }
 
+Context* Library::current_context(ThreadState& thread) {
+  if (thread.generation != generation_) {
+    thread.contexts.clear();
+    thread.generation = generation_;
+  }
+  return thread.contexts.empty() ? nullptr : machine().contexts.find(thread.contexts.back());
+}
+
 CUresult Library::admit(Need need, Call& call) {
-  std::vector<std::uint64_t>& stack = call.thread.contexts;
-  if (call.thread.generation != generation_) {
-    stack.clear();
-    call.thread.generation = generation_;
-  }
-  if (!stack.empty()) {
-    call.context = call.machine.contexts.find(stack.back());
-    if (call.context == nullptr) call.no_context = CUDA_ERROR_CONTEXT_IS_DESTROYED;
-  }
+  call.context = current_context(call.thread);
+  if (call.context == nullptr && !call.thread.contexts.empty())
+    call.no_context = CUDA_ERROR_CONTEXT_IS_DESTROYED;
   if (call.context == nullptr) return need == Need::context ? call.no_context : CUDA_SUCCESS;
   if (need == Need::initialised) return CUDA_SUCCESS;
   return static_cast<CUresult>(call.context->streams->fault);
@@ -113,7 +150,20 @@ Result<Library::Wanted, std::string> Library::understand(const Settings& base,
   Result<Settings, std::string> settings = apply_settings(base, text);
   if (!settings.ok()) return settings.error();
   Wanted wanted{std::move(*settings), nullptr};
-  if (wanted.settings.profile.empty()) return wanted;
+  for (const LostDevice& lost : wanted.settings.lost) {
+    if (lost.device >= wanted.settings.devices)
+      return fmt::format("'lost={}' is not understood; expected a device below {}", lost.device,
+                         wanted.settings.devices);
+  }
+  for (const EngineWindow& window : wanted.settings.engine_windows) {
+    if (window.device.value_or(0) >= wanted.settings.devices)
+      return fmt::format("'{}/' before an engine is not understood; expected a device below {}",
+                         window.device.value_or(0), wanted.settings.devices);
+  }
+  if (wanted.settings.profile.empty()) {
+    if (wanted.settings.engine_windows.empty()) return wanted;
+    return std::string("slow and stuck need a profile: without one there are no engines");
+  }
   Result<Profile, std::string> profile = find_profile(wanted.settings.profile);
   if (!profile.ok()) return profile.error();
   wanted.profile = std::make_shared<const Profile>(std::move(*profile));
@@ -124,13 +174,15 @@ void Library::take(Wanted wanted) {
   settings_ = std::move(wanted.settings);
   profile_ = std::move(wanted.profile);
   hazard_log_.set_mode(settings_.hazards);
-  for (const FaultRule& rule : settings_.faults) book_.add_rule(rule);
+  for (const FaultRule& rule : settings_.faults) book_.add_rule(rule, settings_.seed);
+  for (const LostDevice& lost : settings_.lost) book_.add_lost(lost);
 }
 
 bool Library::configure(std::string_view text) {
   const Lock lock(mutex_);
   Settings base = settings_;
   base.faults.clear();
+  base.lost.clear();
   Result<Wanted, std::string> wanted = understand(base, text);
   if (!wanted.ok()) {
     complain("ferry_sim_configure", wanted.error());
@@ -139,16 +191,20 @@ bool Library::configure(std::string_view text) {
   const Settings& asked = wanted->settings;
   const bool other_machine =
       asked.devices != settings_.devices || asked.capacity != settings_.capacity ||
-      asked.profile != settings_.profile || asked.with_data != settings_.with_data;
+      asked.profile != settings_.profile || asked.with_data != settings_.with_data ||
+      !asked.limits.same_build(settings_.limits);
   if (machine_ && other_machine) {
     complain("ferry_sim_configure",
-             "devices, capacity, profile and data can only change before cuInit or after a reset");
+             "devices, capacity, profile, data, vmm, granularity and rdma can only change before "
+             "cuInit or after a reset");
     return false;
   }
   take(std::move(*wanted));
   if (machine_) {
     machine_->engine.set_schedule(settings_.schedule);
     machine_->engine.set_seed(settings_.seed);
+    machine_->set_limits(settings_.limits);
+    machine_->engine.timeline().set_engine_windows(settings_.engine_windows);
   }
   return true;
 }
@@ -171,7 +227,11 @@ bool Library::reset(std::string_view text) {
 bool Library::fail_nth(std::string_view function, std::uint64_t nth, int result) {
   if (!is_function_name(function) || nth == 0 || result == 0 || !is_result(result)) return false;
   const Lock lock(mutex_);
-  book_.add_rule(FaultRule{std::string(function), nth, result});
+  FaultRule rule;
+  rule.function = function;
+  rule.when = Trigger::nth(nth);
+  rule.result = result;
+  book_.add_rule(rule);
   return true;
 }
 

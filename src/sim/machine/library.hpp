@@ -44,9 +44,10 @@ class Library {
  public:
   [[nodiscard]] static Library& get();
 
-  // Runs body(Call&) behind the gate. Nothing thrown passes into the program.
+  // Runs body(Call&) behind the gate. Nothing thrown passes into the program. `bytes`: what the
+  // call asks for, where that is memory or addresses; faults may have a budget.
   template <typename Body>
-  CUresult call(Symbol symbol, Need need, Body&& body) noexcept;
+  CUresult call(Symbol symbol, Need need, Body&& body, std::uint64_t bytes = 0) noexcept;
 
   // For the few functions that work before cuInit: counts the call; what it must fail with, or
   // success.
@@ -71,10 +72,13 @@ class Library {
  private:
   Library();
 
-  [[nodiscard]] CUresult enter(Symbol symbol, Lock& lock);
+  [[nodiscard]] CUresult enter(Symbol symbol, Lock& lock, ThreadState& thread, std::uint64_t bytes);
   [[nodiscard]] CUresult admit(Need need, Call& call);
+  // The calling thread's current context; null where there is none, or where it is gone.
+  [[nodiscard]] Context* current_context(ThreadState& thread);
   [[nodiscard]] Machine& machine();
   void guard_forks();
+  void guard_exit();
   // The settings that a text asks for over others, and the profile they name. The error is a
   // sentence.
   struct Wanted {
@@ -87,7 +91,9 @@ class Library {
 
   std::mutex mutex_;
   std::atomic<bool> initialised_ = false;
-  std::atomic<bool> forked_ = false;  // in the child of a process that had called cuInit
+  std::atomic<bool> forked_ = false;         // in the child of a process that had called cuInit
+  std::atomic<bool> deinitialized_ = false;  // the process ends, and the settings want it so
+  bool exit_guarded_ = false;
   Settings settings_;
   std::shared_ptr<const Profile> profile_;
   std::string settings_error_;  // of FERRY_SIM; empty when it was understood
@@ -99,13 +105,15 @@ class Library {
 };
 
 template <typename Body>
-CUresult Library::call(Symbol symbol, Need need, Body&& body) noexcept {
+CUresult Library::call(Symbol symbol, Need need, Body&& body, std::uint64_t bytes) noexcept {
   if (forked_.load(std::memory_order_relaxed)) return CUDA_ERROR_NOT_INITIALIZED;
+  if (deinitialized_.load(std::memory_order_relaxed)) return CUDA_ERROR_DEINITIALIZED;
   ThreadState& thread = ThreadState::mine();
   if (thread.in_host_function) return CUDA_ERROR_NOT_PERMITTED;
   try {
     Lock lock(mutex_);
-    if (const CUresult refused = enter(symbol, lock); refused != CUDA_SUCCESS) return refused;
+    if (const CUresult refused = enter(symbol, lock, thread, bytes); refused != CUDA_SUCCESS)
+      return refused;
     const CallCharge charge(*machine_, symbol);
     Call call{lock, *machine_, thread};
     if (const CUresult refused = admit(need, call); refused != CUDA_SUCCESS) return refused;

@@ -23,7 +23,21 @@ Machine::Machine(const Settings& settings, std::vector<int> visible_devices, Haz
       operations(addresses, physical, pages),
       hazards(addresses, pages, log),
       engine(settings.schedule, settings.seed, std::move(profile)),
-      contexts(engine, devices()) {}
+      contexts(engine, devices()) {
+  set_limits(settings.limits);
+  engine.timeline().set_engine_windows(settings.engine_windows);
+}
+
+void Machine::set_limits(const MachineLimits& limits) {
+  limits_ = limits;
+  addresses.set_reuse_at_once(limits.reuse_at_once);
+  allocations.set_reuse_at_once(limits.reuse_at_once);
+  streams.set_reuse_at_once(limits.reuse_at_once);
+  events.set_reuse_at_once(limits.reuse_at_once);
+  physical.set_limits(limits);
+  virtual_memory.set_limits(limits);
+  host.set_limits(limits);
+}
 
 void Machine::empty_context(Lock& lock, Context& context, bool ends) {
   StreamGroup& group = *context.streams;

@@ -19,8 +19,12 @@
 // - The rules of virtual memory management. Access to what is not mapped, not allowed, freed, or
 //   past the end of an allocation gives CUDA_ERROR_ILLEGAL_ADDRESS when the work runs, and poisons
 //   its context.
-// - Limits: capacity per device, failures on request (faults), a forked child that may not use the
-//   driver.
+// - Limits: capacity per device, those of other machines (MachineLimits), a forked child that may
+//   not use the driver.
+// - Failures on request: of calls by rule (FaultRule), lost devices, calls that stand still, slow
+// or
+//   stuck engines (EngineWindow), a driver that ends before the program does, addresses and handles
+//   that are given out again at once.
 // - Batches: their members run in an order that the program cannot rely on, and overlapping ones
 //   are reported.
 // - Peers: plain memory of another device can be used once access was enabled, or by copies that
@@ -89,6 +93,10 @@ class Machine {
   [[nodiscard]] int devices() const { return static_cast<int>(visible.size()); }
   [[nodiscard]] bool has_device(int ordinal) const { return ordinal >= 0 && ordinal < devices(); }
 
+  // Tells every part what it may no longer do.
+  void set_limits(const MachineLimits& limits);
+  [[nodiscard]] const MachineLimits& limits() const { return limits_; }
+
   // Null where none was chosen.
   [[nodiscard]] const Profile* profile() { return engine.timeline().profile(); }
 
@@ -112,6 +120,9 @@ class Machine {
   Events events;
   Modules modules;
   Functions functions;
+
+ private:
+  MachineLimits limits_;
 };
 
 }  // namespace ferry::sim

@@ -43,10 +43,17 @@ class HandleTable {
     const auto found = entries_.find(handle);
     return found == entries_.end() ? nullptr : &found->second;
   }
-  void erase(std::uint64_t handle) { entries_.erase(handle); }
-  void erase_all_of(std::uint64_t context) {
-    std::erase_if(entries_, [&](const auto& entry) { return entry.second.context == context; });
+  void erase(std::uint64_t handle) {
+    if (entries_.erase(handle) > 0) handles_.give_back(handle);
   }
+  void erase_all_of(std::uint64_t context) {
+    std::erase_if(entries_, [&](const auto& entry) {
+      if (entry.second.context != context) return false;
+      handles_.give_back(entry.first);
+      return true;
+    });
+  }
+  void set_reuse_at_once(bool at_once) { handles_.set_reuse_at_once(at_once); }
 
  private:
   HandleMaker handles_{kKind};

@@ -18,8 +18,13 @@ class AddressSpace {
   AddressSpace(const AddressSpace&) = delete;
   AddressSpace& operator=(const AddressSpace&) = delete;
 
-  // Sizes are rounded up to whole frames. An address is not handed out again before all others
-  // were. A `hint` other than 0 is used when it is free and aligned. Nothing when there is no room.
+  // An address is not handed out again before all others were, unless it is to be at once.
+  void set_reuse_at_once(bool at_once) {
+    if (free_) free_->set_reuse_at_once(at_once);
+  }
+
+  // Sizes are rounded up to whole frames. A `hint` other than 0 is used when it is free and
+  // aligned. Nothing when there is no room.
   [[nodiscard]] std::optional<std::uint64_t> take(std::uint64_t size, std::uint64_t alignment,
                                                   std::uint64_t hint = 0);
   void give(std::uint64_t start, std::uint64_t size);

@@ -12,6 +12,11 @@ constexpr std::uint64_t kAlignment = 512;
 
 }  // namespace
 
+void Allocations::set_reuse_at_once(bool at_once) {
+  reuse_at_once_ = at_once;
+  for (auto& [start, shared] : shared_) shared.free.set_reuse_at_once(at_once);
+}
+
 std::optional<std::uint64_t> Allocations::allocate(std::uint64_t context, int device,
                                                    std::uint64_t bytes) {
   if (bytes <= kLargestShared) return allocate_shared(context, device, bytes);
@@ -36,6 +41,7 @@ std::optional<std::uint64_t> Allocations::allocate_shared(std::uint64_t context,
   const std::optional<std::uint64_t> start = addresses_.take(kFrameBytes, kFrameBytes);
   if (!start) return std::nullopt;
   Shared& shared = shared_.try_emplace(*start, context, *start, std::move(block)).first->second;
+  shared.free.set_reuse_at_once(reuse_at_once_);
   return place(shared, bytes);
 }
 

@@ -22,6 +22,10 @@ class Allocations {
   Allocations(AddressSpace& addresses, PhysicalMemory& physical, PageTable& pages)
       : addresses_(addresses), physical_(physical), pages_(pages) {}
 
+  // Small allocations' addresses are handed out again at once. Those of large ones are the address
+  // space's to give.
+  void set_reuse_at_once(bool at_once);
+
   // Memory of `device` owned by a context. Nothing when memory or addresses are used up.
   // Requires: bytes > 0.
   [[nodiscard]] std::optional<std::uint64_t> allocate(std::uint64_t context, int device,
@@ -52,6 +56,7 @@ class Allocations {
   PhysicalMemory& physical_;
   PageTable& pages_;
   std::map<std::uint64_t, Shared> shared_;  // by start address
+  bool reuse_at_once_ = false;
 };
 
 }  // namespace ferry::sim

@@ -40,12 +40,17 @@ HostMemory::~HostMemory() {
 void HostMemory::add(const HostRange& range) {
   ranges_.emplace(range.start, range);
   bytes_ += range.size;
+  if (!range.allocated) registered_ += range.size;
 }
 
 void HostMemory::remove(Ranges::iterator range) {
   const HostRange& gone = range->second;
   bytes_ -= gone.size;
-  if (gone.allocated) munmap(reinterpret_cast<void*>(gone.start), align_up(gone.size, kHostPage));
+  if (gone.allocated) {
+    munmap(reinterpret_cast<void*>(gone.start), align_up(gone.size, kHostPage));
+  } else {
+    registered_ -= gone.size;
+  }
   ranges_.erase(range);
 }
 
@@ -89,6 +94,10 @@ CUresult HostMemory::register_range(void* pointer, std::uint64_t bytes, unsigned
     return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
   }
   if (!is_mapped(start, bytes)) return CUDA_ERROR_INVALID_VALUE;
+  if ((register_call_ && bytes > register_call_->count) ||
+      (register_total_ && registered_ + bytes > register_total_->count)) {
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  }
   add(HostRange{start, bytes, context, next_id_++, flags, device, false, false});
   return CUDA_SUCCESS;
 }

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "sim/words/cuda_api.hpp"
+#include "sim/words/machine_limits.hpp"
 
 namespace ferry::sim {
 
@@ -27,6 +28,12 @@ class HostMemory {
   ~HostMemory();
   HostMemory(const HostMemory&) = delete;
   HostMemory& operator=(const HostMemory&) = delete;
+
+  // How much may be registered, by one call and in all.
+  void set_limits(const MachineLimits& limits) {
+    register_call_ = limits.register_call;
+    register_total_ = limits.register_total;
+  }
 
   [[nodiscard]] CUresult allocate(void** out, std::uint64_t bytes, unsigned flags,
                                   std::uint64_t context, int device);
@@ -54,6 +61,9 @@ class HostMemory {
 
   Ranges ranges_;
   std::uint64_t bytes_ = 0;
+  std::uint64_t registered_ = 0;  // the bytes of those that were not allocated here
+  std::optional<Bytes> register_call_;
+  std::optional<Bytes> register_total_;
   std::uint64_t next_id_ = std::uint64_t{1} << 62;  // apart from the ids of device memory
 };
 

@@ -17,9 +17,15 @@ PhysicalMemory::PhysicalMemory(int devices, Bytes capacity, bool with_data)
   if (with_data) window_.emplace(kWindowBytes);
 }
 
+Bytes PhysicalMemory::free(int device) const {
+  const Bytes own = capacity_ - in_use(device);
+  return own > taken_ ? own - taken_ : Bytes{};
+}
+
 std::shared_ptr<PhysicalBlock> PhysicalMemory::create(int device, std::uint64_t size) {
+  if (Bytes{size} > free(device)) return nullptr;
+  if (largest_piece_ && Bytes{size} > *largest_piece_) return nullptr;
   Bytes& used = in_use_[static_cast<std::size_t>(device)];
-  if (size > (capacity_ - used).count) return nullptr;
   used += Bytes{size};
   const std::uint64_t position = next_position_;
   next_position_ += size;
@@ -60,7 +66,7 @@ void PhysicalMemory::read(const PhysicalBlock& block, std::uint64_t offset, std:
 
 std::byte* PhysicalMemory::open_for_write(PhysicalBlock& block, std::uint64_t offset,
                                           std::uint64_t bytes) {
-  if (block.frames_.empty()) block.frames_.resize(block.size / kFrameBytes);
+  if (block.frames_.empty()) block.frames_.resize(align_up(block.size, kFrameBytes) / kFrameBytes);
   auto& frame = block.frames_[offset / kFrameBytes];
   if (!frame) {
     const std::optional<std::uint32_t> slot = window_->take();

@@ -15,6 +15,7 @@
 
 #include "base/bytes.hpp"
 #include "sim/memory/frame_window.hpp"
+#include "sim/words/machine_limits.hpp"
 
 namespace ferry::sim {
 
@@ -28,7 +29,8 @@ class PhysicalBlock {
   const std::uint64_t id;        // unique in the process
   const std::uint64_t position;  // of its first byte among all that ever were; no host address
   const int device;
-  const std::uint64_t size;  // a multiple of kFrameBytes
+  const std::uint64_t size;
+  bool rdma = false;  // created for direct access by other devices
 
  private:
   friend class PhysicalMemory;
@@ -43,13 +45,20 @@ class PhysicalMemory {
  public:
   PhysicalMemory(int devices, Bytes capacity, bool with_data);
 
-  // Null when the device's capacity is used up. The memory is given back when the last owner of the
-  // block lets go. Requires: size is a multiple of kFrameBytes; this object outlives the block.
+  // What other processes have taken counts as used, and no piece is larger than the limits allow.
+  void set_limits(const MachineLimits& limits) {
+    taken_ = limits.taken;
+    largest_piece_ = limits.largest_piece;
+  }
+
+  // Null when the device's capacity is used up, or no piece of it is large enough. The memory is
+  // given back when the last owner of the block lets go. Requires: this object outlives the block.
   [[nodiscard]] std::shared_ptr<PhysicalBlock> create(int device, std::uint64_t size);
 
   [[nodiscard]] bool with_data() const { return with_data_; }
   [[nodiscard]] Bytes capacity() const { return capacity_; }
   [[nodiscard]] Bytes in_use(int device) const { return in_use_[static_cast<std::size_t>(device)]; }
+  [[nodiscard]] Bytes free(int device) const;
 
   // Requires for all: with_data, and the range lies in the block.
   void read(const PhysicalBlock& block, std::uint64_t offset, std::byte* out,
@@ -67,6 +76,8 @@ class PhysicalMemory {
 
   Bytes capacity_;
   bool with_data_;
+  Bytes taken_;  // of each device, by other processes
+  std::optional<Bytes> largest_piece_;
   std::vector<Bytes> in_use_;  // by device
   std::uint64_t next_id_ = 1;
   std::uint64_t next_position_ = std::uint64_t{1} << 60;

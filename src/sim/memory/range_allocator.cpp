@@ -12,6 +12,9 @@ RangeAllocator::RangeAllocator(std::uint64_t start, std::uint64_t size)
 
 std::optional<std::uint64_t> RangeAllocator::take(std::uint64_t size, std::uint64_t alignment) {
   if (size > free_bytes_) return std::nullopt;
+  if (reuse_at_once_) {
+    if (const auto again = take_latest(size, alignment)) return again;
+  }
   // Twice round: first from the cursor to the end, then the whole range again, because the range in
   // which the cursor stands is only tried from the cursor on.
   auto range = free_.upper_bound(cursor_);
@@ -29,6 +32,17 @@ std::optional<std::uint64_t> RangeAllocator::take(std::uint64_t size, std::uint6
   return std::nullopt;
 }
 
+std::optional<std::uint64_t> RangeAllocator::take_latest(std::uint64_t size,
+                                                         std::uint64_t alignment) {
+  for (auto given = given_.rbegin(); given != given_.rend(); ++given) {
+    const std::uint64_t start = *given;
+    if (start % alignment != 0 || !take_at(start, size)) continue;
+    given_.erase(std::next(given).base());
+    return start;
+  }
+  return std::nullopt;
+}
+
 bool RangeAllocator::take_at(std::uint64_t start, std::uint64_t size) {
   auto range = free_.upper_bound(start);
   if (range == free_.begin()) return false;
@@ -39,6 +53,11 @@ bool RangeAllocator::take_at(std::uint64_t start, std::uint64_t size) {
 }
 
 void RangeAllocator::give(std::uint64_t start, std::uint64_t size) {
+  constexpr std::size_t kRemembered = 64;
+  if (reuse_at_once_) {
+    if (given_.size() == kRemembered) given_.erase(given_.begin());
+    given_.push_back(start);
+  }
   free_bytes_ += size;
   std::uint64_t end = start + size;
   auto next = free_.lower_bound(start);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/memory/virtual_memory.hpp"
 
+#include <algorithm>
+
 #include "base/bytes.hpp"
 
 namespace ferry::sim {
@@ -8,11 +10,6 @@ namespace ferry::sim {
 namespace {
 
 constexpr std::uint64_t kHostPage = 4096;
-constexpr std::uint64_t kGranularity = kFrameBytes;
-
-bool is_granular(std::uint64_t value) {
-  return value % kGranularity == 0;
-}
 
 // Far from small integers, so that an index or an ordinal passed by mistake is no handle.
 CUmemGenericAllocationHandle handle_of(const PhysicalBlock& block) {
@@ -32,10 +29,10 @@ CUresult VirtualMemory::check_prop(const CUmemAllocationProp* prop) const {
     return CUDA_ERROR_INVALID_VALUE;
   if (prop->win32HandleMetaData != nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult result = check_device(prop->location); result != CUDA_SUCCESS) return result;
+  const unsigned char rdma = prop->allocFlags.gpuDirectRDMACapable;
   // What the device attributes deny: export, RDMA, tile pools. Compression is only a hint.
   const bool wanted_more = prop->requestedHandleTypes != CU_MEM_HANDLE_TYPE_NONE ||
-                           prop->allocFlags.gpuDirectRDMACapable != 0 ||
-                           prop->allocFlags.usage != 0;
+                           (rdma != 0 && limits_.rdma == Rdma::off) || prop->allocFlags.usage != 0;
   return wanted_more ? CUDA_ERROR_NOT_SUPPORTED : CUDA_SUCCESS;
 }
 
@@ -47,7 +44,7 @@ CUresult VirtualMemory::granularity(std::size_t* out, const CUmemAllocationProp*
     return CUDA_ERROR_INVALID_VALUE;
   }
   if (const CUresult result = check_prop(prop); result != CUDA_SUCCESS) return result;
-  *out = kGranularity;
+  *out = limits_.granularity.count;
   return CUDA_SUCCESS;
 }
 
@@ -57,8 +54,14 @@ CUresult VirtualMemory::reserve(CUdeviceptr* out, std::uint64_t size, std::uint6
       (alignment != 0 && !is_power_of_two(alignment))) {
     return CUDA_ERROR_INVALID_VALUE;
   }
-  const std::optional<std::uint64_t> start = addresses_.take(size, alignment, hint);
+  if (limits_.reserve_total &&
+      (size > limits_.reserve_total->count || reserved_ > limits_.reserve_total->count - size)) {
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  }
+  const std::optional<std::uint64_t> start =
+      addresses_.take(size, std::max(alignment, limits_.granularity.count), hint);
   if (!start) return CUDA_ERROR_OUT_OF_MEMORY;
+  reserved_ += size;
   reservations_.emplace(*start, Reservation{*start, size});
   *out = *start;
   return CUDA_SUCCESS;
@@ -69,6 +72,7 @@ CUresult VirtualMemory::free_reservation(CUdeviceptr address, std::uint64_t size
   if (found == reservations_.end() || found->second.size != size) return CUDA_ERROR_INVALID_VALUE;
   if (pages_.any_in(address, size)) return CUDA_ERROR_INVALID_VALUE;
   addresses_.give(address, size);
+  reserved_ -= size;
   reservations_.erase(found);
   return CUDA_SUCCESS;
 }
@@ -80,6 +84,7 @@ CUresult VirtualMemory::create(CUmemGenericAllocationHandle* out, std::uint64_t 
   if (const CUresult result = check_prop(prop); result != CUDA_SUCCESS) return result;
   std::shared_ptr<PhysicalBlock> block = physical_.create(prop->location.id, size);
   if (!block) return CUDA_ERROR_OUT_OF_MEMORY;
+  block->rdma = prop->allocFlags.gpuDirectRDMACapable != 0;
   *out = handle_of(*block);
   handles_.emplace(*out, Handle{std::move(block), 1});
   return CUDA_SUCCESS;
@@ -111,6 +116,7 @@ CUresult VirtualMemory::properties(CUmemAllocationProp* out,
   out->type = CU_MEM_ALLOCATION_TYPE_PINNED;
   out->location.type = CU_MEM_LOCATION_TYPE_DEVICE;
   out->location.id = found->second.block->device;
+  out->allocFlags.gpuDirectRDMACapable = found->second.block->rdma ? 1 : 0;
   return CUDA_SUCCESS;
 }
 
@@ -157,6 +163,9 @@ CUresult VirtualMemory::set_access(CUdeviceptr address, std::uint64_t size,
   if (reservation_of(address) == nullptr) return CUDA_ERROR_INVALID_VALUE;
   const PageTable::Run run = pages_.whole_mappings(address, size);
   if (run.empty()) return CUDA_ERROR_INVALID_VALUE;
+  for (auto mapping = run.first; mapping != run.last; ++mapping) {
+    if (mapping->second.block->rdma && limits_.rdma == Rdma::refused) return CUDA_ERROR_UNKNOWN;
+  }
   for (auto mapping = run.first; mapping != run.last; ++mapping) {
     ++access_changes_;
     for (std::size_t i = 0; i < count; ++i) {

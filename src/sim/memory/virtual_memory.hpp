@@ -16,6 +16,7 @@
 #include "sim/memory/page_table.hpp"
 #include "sim/memory/physical_memory.hpp"
 #include "sim/words/cuda_api.hpp"
+#include "sim/words/machine_limits.hpp"
 
 namespace ferry::sim {
 
@@ -23,6 +24,8 @@ class VirtualMemory {
  public:
   VirtualMemory(AddressSpace& addresses, PhysicalMemory& physical, PageTable& pages, int devices)
       : addresses_(addresses), physical_(physical), pages_(pages), devices_(devices) {}
+
+  void set_limits(const MachineLimits& limits) { limits_ = limits; }
 
   [[nodiscard]] CUresult granularity(std::size_t* out, const CUmemAllocationProp* prop,
                                      CUmemAllocationGranularity_flags option) const;
@@ -59,6 +62,9 @@ class VirtualMemory {
     unsigned references = 0;  // never 0 in the table: a handle without references is no handle
   };
 
+  [[nodiscard]] bool is_granular(std::uint64_t value) const {
+    return value % limits_.granularity.count == 0;
+  }
   [[nodiscard]] CUresult check_prop(const CUmemAllocationProp* prop) const;
   [[nodiscard]] CUresult check_device(const CUmemLocation& location) const;
 
@@ -66,6 +72,8 @@ class VirtualMemory {
   PhysicalMemory& physical_;
   PageTable& pages_;
   int devices_;
+  MachineLimits limits_;
+  std::uint64_t reserved_ = 0;  // bytes of addresses
   std::uint64_t access_changes_ = 0;
   std::map<std::uint64_t, Reservation> reservations_;  // by start
   std::unordered_map<CUmemGenericAllocationHandle, Handle> handles_;

@@ -2,6 +2,7 @@
 #include "sim/time/link_share.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace ferry::sim {
 
@@ -11,9 +12,15 @@ std::uint64_t value_of(const Figure& figure) {
   return static_cast<std::uint64_t>(figure.value);
 }
 
+// What a crossing could have of a free link, as its engine is just now.
+std::uint64_t paced_limit(const LinkShare::Crossing& crossing) {
+  if (crossing.slowdown == 0) return 0;
+  return std::max<std::uint64_t>(1, crossing.limit / crossing.slowdown);
+}
+
 // The part of `rate` that is left where `wanted` in all has to fit in `capacity`.
 std::uint64_t scaled(std::uint64_t rate, std::uint64_t capacity, std::uint64_t wanted) {
-  if (wanted <= capacity) return rate;
+  if (wanted <= capacity || rate == 0) return rate;
   const Work part = Work{rate} * capacity / wanted;
   return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(part));
 }
@@ -23,6 +30,13 @@ std::uint64_t scaled(std::uint64_t rate, std::uint64_t capacity, std::uint64_t w
 void LinkShare::begin(Picoseconds now, const Crossing& crossing) {
   move_on(now);
   crossings_.push_back(crossing);
+  share(now);
+}
+
+void LinkShare::repace(Picoseconds now,
+                       const std::function<std::uint64_t(std::uint64_t)>& slowdown) {
+  move_on(now);
+  for (Crossing& crossing : crossings_) crossing.slowdown = slowdown(crossing.id);
   share(now);
 }
 
@@ -56,7 +70,8 @@ void LinkShare::move_on(Picoseconds now) {
 std::uint64_t LinkShare::wanted_of(int device, Direction direction) const {
   std::uint64_t wanted = 0;
   for (const Crossing& crossing : crossings_) {
-    if (crossing.device == device && crossing.direction == direction) wanted += crossing.limit;
+    if (crossing.device == device && crossing.direction == direction)
+      wanted += paced_limit(crossing);
   }
   return wanted;
 }
@@ -73,13 +88,14 @@ std::uint64_t LinkShare::capacity_of(int device, Direction direction) const {
 void LinkShare::share(Picoseconds now) {
   std::uint64_t total = 0;
   for (Crossing& crossing : crossings_) {
-    crossing.rate = scaled(crossing.limit, capacity_of(crossing.device, crossing.direction),
+    crossing.rate = scaled(paced_limit(crossing), capacity_of(crossing.device, crossing.direction),
                            wanted_of(crossing.device, crossing.direction));
     total += crossing.rate;
   }
   for (Crossing& crossing : crossings_) {
     crossing.rate = scaled(crossing.rate, value_of(profile_.host_memory), total);
-    crossing.end = now + time_for(crossing.left, crossing.rate);
+    crossing.end = crossing.rate == 0 ? std::numeric_limits<Picoseconds>::max()
+                                      : now + time_for(crossing.left, crossing.rate);
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "sim/time/profile.hpp"
@@ -25,7 +26,8 @@ class LinkShare {
     std::uint64_t id = 0;
     int device = 0;
     Direction direction = Direction::to_device;
-    std::uint64_t limit = 0;  // bytes per second, however free the link is
+    std::uint64_t limit = 0;     // bytes per second, however free the link is
+    std::uint64_t slowdown = 1;  // of its engine just now, see EnginePace
     Work left = 0;
     std::uint64_t rate = 0;
     Picoseconds end = 0;  // at the present rate
@@ -34,8 +36,12 @@ class LinkShare {
   // Requires: `now` never goes back, nor past the end of a crossing that was not taken.
   void begin(Picoseconds now, const Crossing& crossing);
 
+  // Asks anew how slow each crossing's engine is: slowdown(id).
+  void repace(Picoseconds now, const std::function<std::uint64_t(std::uint64_t)>& slowdown);
+
   [[nodiscard]] bool empty() const { return crossings_.empty(); }
-  // When the next one ends if nothing else begins. Requires: not empty.
+  // When the next one ends if nothing else begins: never, where all stand still. Requires: not
+  // empty.
   [[nodiscard]] Picoseconds next_end() const;
   // The ids of those that have ended by `now`, in the order in which they began.
   [[nodiscard]] std::vector<std::uint64_t> take_ended(Picoseconds now);

@@ -71,8 +71,9 @@ std::optional<Picoseconds> Timeline::next_moment() const {
   std::optional<Picoseconds> next;
   if (!events_.empty()) next = events_.top().at;
   if (links_ && !links_->empty()) {
-    const Picoseconds end = links_->next_end();
-    next = next ? std::min(*next, end) : end;
+    Picoseconds change = links_->next_end();
+    if (const auto border = pace_.next_border(now_)) change = std::min(change, *border);
+    next = next ? std::min(*next, change) : change;
   }
   return next;
 }
@@ -84,6 +85,7 @@ void Timeline::advance(Picoseconds moment) {
 
 // Everything that happens at one moment; then the engines that are free take who is first.
 void Timeline::step(Picoseconds moment) {
+  const bool at_border = pace_.next_border(now_) == moment;
   now_ = moment;
   for (const std::uint64_t number : links_->take_ended(moment)) {
     const auto found = crossing_.find(number);
@@ -91,12 +93,25 @@ void Timeline::step(Picoseconds moment) {
     crossing_.erase(found);
     end(task);
   }
+  if (at_border) repace_links(moment);
   while (!events_.empty() && events_.top().at <= moment) {
     const Event event = events_.top();
     events_.pop();
     handle(event);
   }
   begin_waiting();
+}
+
+void Timeline::set_engine_windows(std::vector<EngineWindow> windows) {
+  pace_.set_windows(std::move(windows));
+  if (links_) repace_links(now_);
+}
+
+void Timeline::repace_links(Picoseconds moment) {
+  links_->repace(moment, [&](std::uint64_t number) {
+    const Load& load = crossing_.at(number)->load;
+    return pace_.slowdown(load.device, load.engine, moment);
+  });
 }
 
 void Timeline::handle(const Event& event) {
@@ -119,8 +134,9 @@ void Timeline::handle(const Event& event) {
 void Timeline::begin(const TimedTaskRef& task) {
   const Load& load = task->load;
   task->begin = now_;
-  Picoseconds until = now_ + load.latency;
-  if (!load.link && load.bytes > 0) until += time_for(work_of(load.bytes), load.rate);
+  Picoseconds duration = load.latency;
+  if (!load.link && load.bytes > 0) duration += time_for(work_of(load.bytes), load.rate);
+  const Picoseconds until = pace_.end_of(load.device, load.engine, now_, duration);
   events_.push({until, task->number, task, true});
 }
 
@@ -132,6 +148,7 @@ void Timeline::begin_bytes(const TimedTaskRef& task) {
   crossing.device = load.device;
   crossing.direction = *load.link;
   crossing.limit = load.rate;
+  crossing.slowdown = pace_.slowdown(load.device, load.engine, now_);
   crossing.left = work_of(load.bytes);
   links_->begin(now_, crossing);
 }

@@ -20,14 +20,13 @@
 #include <unordered_map>
 #include <vector>
 
+#include "sim/time/engine_pace.hpp"
 #include "sim/time/link_share.hpp"
 #include "sim/time/profile.hpp"
 #include "sim/time/virtual_clock.hpp"
+#include "sim/words/engine_window.hpp"
 
 namespace ferry::sim {
-
-// What carries an operation out. `none` has room for any number at once.
-enum class EngineKind : std::uint8_t { none, to_device, to_host, peer, compute };
 
 // What an operation asks of the machine.
 struct Load {
@@ -62,6 +61,10 @@ class Timeline {
   // Null where there is none.
   [[nodiscard]] const Profile* profile() const { return profile_.get(); }
   [[nodiscard]] VirtualClock& clock() { return clock_; }
+
+  // Engines are slow or stand still in these windows. What has begun already keeps its end, save
+  // for bytes that cross a link.
+  void set_engine_windows(std::vector<EngineWindow> windows);
 
   // An operation that the calling thread queues now, after others. Null references are ignored.
   [[nodiscard]] TimedTaskRef add(const Load& load, std::span<const TimedTaskRef> after);
@@ -102,6 +105,7 @@ class Timeline {
   void step(Picoseconds moment);
   void handle(const Event& event);
   void begin(const TimedTaskRef& task);
+  void repace_links(Picoseconds moment);
   void begin_bytes(const TimedTaskRef& task);
   void end(const TimedTaskRef& task);
   void begin_waiting();
@@ -109,6 +113,7 @@ class Timeline {
   std::shared_ptr<const Profile> profile_;
   VirtualClock clock_;
   std::optional<LinkShare> links_;
+  EnginePace pace_;
   std::map<EngineName, Engine> engines_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   std::unordered_map<std::uint64_t, TimedTaskRef> crossing_;  // by number

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handle values for contexts, streams, events, modules and functions. Never addresses of objects and never given twice,
-// so that a stale handle, or one of another kind, is found out.
+// Handle values for contexts, streams, events, modules and functions. Never addresses of objects, and
+// of no two kinds the same. Never given twice either, so that a stale handle is found out, unless
+// that is asked for: a program must not rely on it.
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 namespace ferry::sim {
 
@@ -13,11 +15,25 @@ class HandleMaker {
  public:
   explicit HandleMaker(HandleKind kind) : kind_(kind) {}
   [[nodiscard]] std::uint64_t next() {
+    if (!free_.empty()) {
+      const std::uint64_t handle = free_.back();
+      free_.pop_back();
+      return handle;
+    }
     return (static_cast<std::uint64_t>(kind_) << 40) + 16 * ++count_;
+  }
+  void give_back(std::uint64_t handle) {
+    if (reuse_at_once_) free_.push_back(handle);
+  }
+  void set_reuse_at_once(bool at_once) {
+    reuse_at_once_ = at_once;
+    if (!at_once) free_.clear();
   }
 
  private:
   HandleKind kind_;
+  bool reuse_at_once_ = false;
+  std::vector<std::uint64_t> free_;
   std::uint64_t count_ = 0;
 };
 

@@ -3,26 +3,13 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-#include <optional>
+#include <algorithm>
 
-#include "sim/words/error_text.hpp"
-#include "sim/words/symbols.hpp"
+#include "sim/words/setting_values.hpp"
 
 namespace ferry::sim {
 
 namespace {
-
-using Problem = std::optional<std::string>;  // nothing when the part was understood
-
-template <typename Number>
-std::optional<Number> parse_number(std::string_view text) {
-  Number number{};
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc{} || rest != end) return std::nullopt;
-  return number;
-}
 
 Problem read_devices(Settings& settings, std::string_view value) {
   const std::optional<int> count = parse_number<int>(value);
@@ -41,8 +28,8 @@ Problem read_profile_name(Settings& settings, std::string_view value) {
 }
 
 Problem read_capacity(Settings& settings, std::string_view value) {
-  const std::optional<Bytes> capacity = parse_bytes(value);
-  if (!capacity || *capacity == Bytes{}) return "a size such as 24GiB";
+  const std::optional<Bytes> capacity = parse_size(value);
+  if (!capacity) return "a size such as 24GiB";
   settings.capacity = *capacity;
   settings.capacity_given = true;
   return std::nullopt;
@@ -87,26 +74,16 @@ Problem read_hazards(Settings& settings, std::string_view value) {
   return std::nullopt;
 }
 
-// FUNCTION@N:RESULT, the result as a number or as a name of cuda.h.
-Problem read_fault(Settings& settings, std::string_view value) {
-  const std::size_t at = value.find('@');
-  const std::size_t colon = value.find(':');
-  if (at == std::string_view::npos || colon == std::string_view::npos || colon < at) {
-    return "FUNCTION@N:RESULT, such as cuMemCreate@3:2";
-  }
-  const std::string_view function = value.substr(0, at);
-  if (!is_function_name(function)) {
-    return fmt::format("a driver function of the stand-in by its base name, not '{}'", function);
-  }
-  const auto nth = parse_number<std::uint64_t>(value.substr(at + 1, colon - at - 1));
-  if (!nth || *nth == 0) return "a call number from 1 on after the @";
-  const std::string_view result_text = value.substr(colon + 1);
-  std::optional<int> result = parse_number<int>(result_text);
-  if (!result) result = result_by_name(result_text);
-  if (!result || !is_result(*result) || *result == 0)
-    return "a CUresult of cuda.h that is a failure after the :";
-  settings.faults.push_back(FaultRule{std::string(function), *nth, *result});
+Problem read_at_exit(Settings& settings, std::string_view value) {
+  if (value != "usable" && value != "deinitialized") return "usable or deinitialized";
+  settings.deinitialized_at_exit = value == "deinitialized";
   return std::nullopt;
+}
+
+// A reader of one part of the settings as a reader of the whole.
+template <auto kMember, auto kRead>
+Problem part(Settings& settings, std::string_view value) {
+  return kRead(settings.*kMember, value);
 }
 
 struct Key {
@@ -114,9 +91,28 @@ struct Key {
   Problem (*read)(Settings&, std::string_view);
 };
 constexpr Key kKeys[] = {
-    {"devices", read_devices}, {"capacity", read_capacity}, {"profile", read_profile_name},
-    {"data", read_data},       {"schedule", read_schedule}, {"seed", read_seed},
-    {"hazards", read_hazards}, {"fault", read_fault},
+    {"devices", read_devices},
+    {"capacity", read_capacity},
+    {"profile", read_profile_name},
+    {"data", read_data},
+    {"schedule", read_schedule},
+    {"seed", read_seed},
+    {"hazards", read_hazards},
+    {"vmm", part<&Settings::limits, read_vmm>},
+    {"granularity", part<&Settings::limits, read_granularity>},
+    {"rdma", part<&Settings::limits, read_rdma>},
+    {"taken", part<&Settings::limits, read_taken>},
+    {"largest_piece", part<&Settings::limits, read_largest_piece>},
+    {"reserve_total", part<&Settings::limits, read_reserve_total>},
+    {"register_call", part<&Settings::limits, read_register_call>},
+    {"register_total", part<&Settings::limits, read_register_total>},
+    {"reuse", part<&Settings::limits, read_reuse>},
+    {"fault", part<&Settings::faults, read_fault>},
+    {"stall", part<&Settings::faults, read_stall>},
+    {"lost", part<&Settings::lost, read_lost>},
+    {"slow", part<&Settings::engine_windows, read_slow>},
+    {"stuck", part<&Settings::engine_windows, read_stuck>},
+    {"at_exit", read_at_exit},
 };
 
 std::string_view trimmed(std::string_view text) {
@@ -125,13 +121,13 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-Problem read_part(Settings& settings, std::string_view part) {
-  const std::size_t equals = part.find('=');
-  const std::string_view name = trimmed(part.substr(0, equals));
+Problem read_part(Settings& settings, std::string_view text) {
+  const std::size_t equals = text.find('=');
+  const std::string_view name = trimmed(text.substr(0, equals));
   for (const Key& key : kKeys) {
     if (key.name != name) continue;
     if (equals == std::string_view::npos) return "KEY=VALUE";
-    return key.read(settings, trimmed(part.substr(equals + 1)));
+    return key.read(settings, trimmed(text.substr(equals + 1)));
   }
   std::string names;
   for (const Key& key : kKeys) names += fmt::format("{}{}", names.empty() ? "" : ", ", key.name);

@@ -12,6 +12,9 @@
 
 #include "base/bytes.hpp"
 #include "base/status.hpp"
+#include "sim/words/engine_window.hpp"
+#include "sim/words/fault_rule.hpp"
+#include "sim/words/machine_limits.hpp"
 
 namespace ferry::sim {
 
@@ -24,13 +27,6 @@ enum class Schedule : std::uint8_t {
 // What happens when the hazard checker finds something.
 enum class HazardMode : std::uint8_t { off, report, abort };
 
-// The nth call (1 = the next) of a function fails with `result`, a CUresult.
-struct FaultRule {
-  std::string function;
-  std::uint64_t nth = 1;
-  int result = 0;
-};
-
 inline constexpr int kMaxDevices = 16;
 
 struct Settings {
@@ -42,7 +38,11 @@ struct Settings {
   Schedule schedule = Schedule::eager;
   std::uint64_t seed = 0;
   HazardMode hazards = HazardMode::report;
+  MachineLimits limits;
   std::vector<FaultRule> faults;
+  std::vector<LostDevice> lost;
+  std::vector<EngineWindow> engine_windows;
+  bool deinitialized_at_exit = false;
 };
 
 // Applies `text` over `base`. Empty parts are ignored. The error names the part that was not

@@ -48,5 +48,19 @@ TEST_F(ContextsTest, RenewedStreamsHaveNoFault) {
   EXPECT_EQ(context.streams->fault, 0);
 }
 
+TEST_F(ContextsTest, ALostDevicePoisonsItsContextsForGood) {
+  Context& mine = contexts.create(0, 0);
+  Context& other = contexts.create(1, 0);
+  contexts.lose(0, 46);
+  contexts.lose(7, 46);  // no device of this process
+  EXPECT_EQ(contexts.lost(0), 46);
+  EXPECT_EQ(contexts.lost(1), 0);
+  EXPECT_EQ(mine.streams->fault, 46);
+  EXPECT_EQ(other.streams->fault, 0);
+  contexts.renew_streams(mine);
+  EXPECT_EQ(mine.streams->fault, 46);
+  EXPECT_EQ(contexts.create(0, 0).streams->fault, 46);
+}
+
 }  // namespace
 }  // namespace ferry::sim

@@ -36,5 +36,17 @@ TEST(DeviceAttributes, UnknownOnesHaveNoValue) {
   EXPECT_EQ(device_attribute(static_cast<CUdevice_attribute>(255), 0), std::nullopt);
 }
 
+TEST(DeviceAttributes, LimitsAreToldToWhoAsks) {
+  constexpr auto kVmm = CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED;
+  constexpr auto kRdma = CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED;
+  MachineLimits limits;
+  EXPECT_EQ(device_attribute(kRdma, 0, nullptr, limits), 0);
+  limits.rdma = Rdma::refused;
+  EXPECT_EQ(device_attribute(kRdma, 0, nullptr, limits), 1);
+  limits.virtual_memory = false;
+  EXPECT_EQ(device_attribute(kVmm, 0, nullptr, limits), 0);
+  EXPECT_EQ(device_attribute(kRdma, 0, nullptr, limits), 0);
+}
+
 }  // namespace
 }  // namespace ferry::sim

@@ -109,5 +109,22 @@ TEST(HostMemory, ManagedMemoryHasAFreeOfItsOwn) {
   EXPECT_EQ(memory.free(pinned), CUDA_SUCCESS);
 }
 
+TEST(HostMemory, OnlyRegistrationsCountAgainstTheirLimits) {
+  HostMemory host;
+  MachineLimits limits;
+  limits.register_call = Bytes{8192};
+  limits.register_total = Bytes{10000};
+  host.set_limits(limits);
+  void* pointer = nullptr;
+  ASSERT_EQ(host.allocate(&pointer, 100'000, 0, 7, 0), CUDA_SUCCESS);
+  std::vector<std::byte> buffer(30000);
+  EXPECT_EQ(host.register_range(buffer.data(), 8193, 0, 7, 0), CUDA_ERROR_OUT_OF_MEMORY);
+  ASSERT_EQ(host.register_range(buffer.data(), 8192, 0, 7, 0), CUDA_SUCCESS);
+  EXPECT_EQ(host.register_range(buffer.data() + 10000, 2000, 0, 7, 0), CUDA_ERROR_OUT_OF_MEMORY);
+  EXPECT_EQ(host.register_range(buffer.data() + 10000, 1808, 0, 7, 0), CUDA_SUCCESS);
+  host.forget_all_of(7);
+  EXPECT_EQ(host.register_range(buffer.data(), 8192, 0, 7, 0), CUDA_SUCCESS) << "all came back";
+}
+
 }  // namespace
 }  // namespace ferry::sim

@@ -74,5 +74,33 @@ TEST(PhysicalMemory, HugeBlocksCostNothingUntilWritten) {
   EXPECT_EQ(memory.peek_page(*block, std::uint64_t{1} << 43), nullptr);
 }
 
+TEST(PhysicalMemory, OthersTakeTheirPartAndPiecesAreSmall) {
+  PhysicalMemory memory(1, Bytes{8 * kFrameBytes}, true);
+  MachineLimits limits;
+  limits.taken = Bytes{3 * kFrameBytes};
+  limits.largest_piece = Bytes{4 * kFrameBytes};
+  memory.set_limits(limits);
+  EXPECT_EQ(memory.free(0).count, 5 * kFrameBytes);
+  EXPECT_FALSE(memory.create(0, 5 * kFrameBytes)) << "in no one piece";
+  const auto block = memory.create(0, 4 * kFrameBytes);
+  ASSERT_TRUE(block);
+  EXPECT_FALSE(memory.create(0, 2 * kFrameBytes)) << "taken";
+  limits.taken = Bytes{7 * kFrameBytes};
+  memory.set_limits(limits);
+  EXPECT_EQ(memory.free(0).count, 0U);
+  EXPECT_EQ(memory.in_use(0).count, 4 * kFrameBytes);
+}
+
+TEST(PhysicalMemory, ABlockMayEndWithinAFrame) {
+  PhysicalMemory memory(1, Bytes{8 * kFrameBytes}, true);
+  const auto block = memory.create(0, kFrameBytes + 65536);
+  EXPECT_EQ(memory.in_use(0).count, kFrameBytes + 65536);
+  std::byte* const room = memory.open_for_write(*block, kFrameBytes + 65535, 1);
+  ASSERT_NE(room, nullptr);
+  *room = std::byte{7};
+  EXPECT_EQ(contents(memory, *block, kFrameBytes + 65534, 2),
+            (std::vector<unsigned char>{kPoison, 7}));
+}
+
 }  // namespace
 }  // namespace ferry::sim

@@ -80,5 +80,21 @@ TEST(RangeAllocator, RandomUseNeverOverlaps) {
   EXPECT_EQ(ranges.take(1 << 16, 1), 1U << 12);
 }
 
+TEST(RangeAllocator, OnRequestTheLatestThatFitsComesBackFirst) {
+  RangeAllocator ranges(0, 1 << 16);
+  ranges.set_reuse_at_once(true);
+  const std::uint64_t first = ranges.take(100, 1).value();
+  const std::uint64_t second = ranges.take(300, 1).value();
+  const std::uint64_t third = ranges.take(50, 1).value();
+  ASSERT_TRUE(ranges.take(10, 1));
+  ranges.give(second, 300);
+  ranges.give(first, 100);
+  ranges.give(third, 50);
+  EXPECT_EQ(ranges.take(80, 1), first) << "not the third, which is too small";
+  EXPECT_EQ(ranges.take(50, 1), third);
+  EXPECT_EQ(ranges.take(300, 1), second);
+  EXPECT_EQ(ranges.take(300, 1), 460U) << "nothing is given twice";
+}
+
 }  // namespace
 }  // namespace ferry::sim

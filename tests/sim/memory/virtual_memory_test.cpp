@@ -136,5 +136,25 @@ TEST_F(VirtualMemoryTest, MoreAddressesThanThereAreIsOutOfMemory) {
   EXPECT_EQ(memory.reserve(&base, std::uint64_t{1} << 46, 0, 0, 0), CUDA_ERROR_OUT_OF_MEMORY);
 }
 
+TEST_F(VirtualMemoryTest, LimitsCountForLaterRequests) {
+  MachineLimits limits;
+  limits.granularity = Bytes{4 * kFrameBytes};
+  limits.reserve_total = Bytes{8 * kFrameBytes};
+  memory.set_limits(limits);
+  std::size_t granularity = 0;
+  EXPECT_EQ(memory.granularity(&granularity, &prop, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED),
+            CUDA_SUCCESS);
+  EXPECT_EQ(granularity, 4 * kFrameBytes);
+  CUmemGenericAllocationHandle handle = 0;
+  EXPECT_EQ(memory.create(&handle, 2 * kFrameBytes, &prop, 0), CUDA_ERROR_INVALID_VALUE);
+  CUdeviceptr base = 0;
+  CUdeviceptr more = 0;
+  ASSERT_EQ(memory.reserve(&base, 8 * kFrameBytes, 0, 0, 0), CUDA_SUCCESS);
+  EXPECT_EQ(base % (4 * kFrameBytes), 0U);
+  EXPECT_EQ(memory.reserve(&more, kFrameBytes, 0, 0, 0), CUDA_ERROR_OUT_OF_MEMORY);
+  ASSERT_EQ(memory.free_reservation(base, 8 * kFrameBytes), CUDA_SUCCESS);
+  EXPECT_EQ(memory.reserve(&more, 4 * kFrameBytes, 0, 0, 0), CUDA_SUCCESS);
+}
+
 }  // namespace
 }  // namespace ferry::sim

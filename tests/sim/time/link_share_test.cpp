@@ -74,5 +74,15 @@ TEST_F(LinkShareTest, DevicesDoNotShareTheirLinks) {
   EXPECT_EQ(links.next_end(), 5 * kMicro) << "the other direction is another device's";
 }
 
+TEST_F(LinkShareTest, ACrossingWhoseEngineIsSlowLeavesTheLinkToOthers) {
+  links.begin(0, crossing(1, Direction::to_device, 100'000));
+  links.begin(0, crossing(2, Direction::to_device, 100'000));  // 5 bytes a nanosecond each
+  links.repace(2 * kMicro, [](std::uint64_t id) { return id == 1 ? 0U : 1U; });
+  EXPECT_EQ(links.next_end(), 11 * kMicro) << "the other has all of it for its 90 kB";
+  EXPECT_THAT(links.take_ended(11 * kMicro), ElementsAre(2));
+  links.repace(20 * kMicro, [](std::uint64_t) { return 10U; });
+  EXPECT_EQ(links.next_end(), 110 * kMicro) << "nothing moved meanwhile; 90 kB at 1 GB/s";
+}
+
 }  // namespace
 }  // namespace ferry::sim

@@ -146,5 +146,31 @@ TEST(TimelineWithoutProfile, EveryOperationTakesAMicrosecond) {
   EXPECT_EQ(timeline.clock().now(), 2 * kMicro);
 }
 
+TEST_F(TimelineTest, ASlowEngineStretchesWhatRunsInItsWindow) {
+  timeline.set_engine_windows({{std::nullopt, EngineKind::to_device, 2, 6 * kMicro, 10 * kMicro}});
+  const TimedTaskRef slow = add(up(100'000));
+  const TimedTaskRef other = add(kernel(9 * kMicro));
+  EXPECT_EQ(end_of(slow), 14 * kMicro) << "2 us latency; 40 kB, 20 kB in the window, 40 kB";
+  EXPECT_EQ(end_of(other), 9 * kMicro) << "another engine";
+}
+
+TEST_F(TimelineTest, AnEngineThatStandsStillEndsNothingUntilItsWindowDoes) {
+  timeline.set_engine_windows({{0, EngineKind::to_device, 0, 6 * kMicro, 50 * kMicro},
+                               {0, EngineKind::compute, 0, kMicro, 20 * kMicro}});
+  const TimedTaskRef stuck = add(up(100'000));
+  const TimedTaskRef free = add(copy(Direction::to_device, 100'000, 1));
+  const TimedTaskRef stuck_kernel = add(kernel(3 * kMicro));
+  EXPECT_EQ(end_of(free), 12 * kMicro) << "the engine of another device";
+  EXPECT_EQ(end_of(stuck_kernel), 22 * kMicro);
+  EXPECT_EQ(end_of(stuck), 56 * kMicro);
+}
+
+TEST_F(TimelineTest, AWindowThatIsChosenLateCountsForBytesUnderWay) {
+  const TimedTaskRef task = add(up(100'000));
+  timeline.advance(4 * kMicro);
+  timeline.set_engine_windows({{0, EngineKind::to_device, 4, 0, 1000 * kMicro}});
+  EXPECT_EQ(end_of(task), 36 * kMicro) << "20 kB at 10 GB/s, 80 kB at 2.5";
+}
+
 }  // namespace
 }  // namespace ferry::sim

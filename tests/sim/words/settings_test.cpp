@@ -44,7 +44,7 @@ TEST(Settings, EveryKeyIsRead) {
   EXPECT_EQ(settings.seed, 7U);
   ASSERT_EQ(settings.faults.size(), 2U);
   EXPECT_EQ(settings.faults[0].function, "cuMemCreate");
-  EXPECT_EQ(settings.faults[0].nth, 3U);
+  EXPECT_EQ(settings.faults[0].when.first, 3U);
   EXPECT_EQ(settings.faults[0].result, 2);
   EXPECT_EQ(settings.faults[1].result, 1);
 }
@@ -76,13 +76,35 @@ TEST(Settings, ProblemsNameThePartAndTheChoices) {
   EXPECT_THAT(problem("seed=minus"), HasSubstr("seed=minus"));
 }
 
-TEST(Settings, FaultsAreChecked) {
-  EXPECT_THAT(problem("fault=cuMemCreate"), HasSubstr("FUNCTION@N:RESULT"));
-  EXPECT_THAT(problem("fault=cuMemCreate:2@3"), HasSubstr("FUNCTION@N:RESULT"));
-  EXPECT_THAT(problem("fault=cuNothing@1:2"), HasSubstr("'cuNothing'"));
-  EXPECT_THAT(problem("fault=cuMemCreate@0:2"), HasSubstr("from 1"));
-  EXPECT_THAT(problem("fault=cuMemCreate@1:0"), HasSubstr("failure"));
-  EXPECT_THAT(problem("fault=cuMemCreate@1:12345"), HasSubstr("CUresult"));
+TEST(Settings, PartsGoToTheirReaders) {
+  const Settings settings = applied(
+      "vmm=off;granularity=4MiB;rdma=on;taken=1GiB;largest_piece=8MiB;reserve_total=2GiB;"
+      "register_call=3GiB;register_total=4GiB;reuse=immediate;stall=cuMemMap@2:30;lost=0@5;"
+      "at_exit=deinitialized;slow=to_host:3@1us-2us;stuck=peer@3us-4us");
+  EXPECT_FALSE(settings.limits.virtual_memory);
+  EXPECT_EQ(settings.limits.granularity, 4_MiB);
+  EXPECT_EQ(settings.limits.rdma, Rdma::on);
+  EXPECT_EQ(settings.limits.taken, 1_GiB);
+  EXPECT_EQ(settings.limits.largest_piece, 8_MiB);
+  EXPECT_EQ(settings.limits.reserve_total, 2_GiB);
+  EXPECT_EQ(settings.limits.register_call, 3_GiB);
+  EXPECT_EQ(settings.limits.register_total, 4_GiB);
+  EXPECT_TRUE(settings.limits.reuse_at_once);
+  ASSERT_EQ(settings.faults.size(), 1U);
+  EXPECT_EQ(settings.faults[0].stall, std::chrono::milliseconds(30));
+  ASSERT_EQ(settings.lost.size(), 1U);
+  EXPECT_EQ(settings.lost[0].nth, 5U);
+  EXPECT_TRUE(settings.deinitialized_at_exit);
+  ASSERT_EQ(settings.engine_windows.size(), 2U);
+  EXPECT_EQ(settings.engine_windows[0].slowdown, 3U);
+  EXPECT_EQ(settings.engine_windows[1].slowdown, 0U);
+}
+
+TEST(Settings, ReadersAreNamedInProblems) {
+  EXPECT_THAT(problem("seed=1;fault=cuMemCreate"),
+              testing::AllOf(HasSubstr("'fault=cuMemCreate'"), HasSubstr("FUNCTION@WHICH")));
+  EXPECT_THAT(problem("granularity=3MiB"), HasSubstr("'granularity=3MiB'"));
+  EXPECT_THAT(problem("at_exit=gone"), HasSubstr("usable or deinitialized"));
 }
 
 }  // namespace
