@@ -36,6 +36,9 @@
 //   cuMemHostUnregister that of all contexts: the real driver synchronises there today, although
 //   cuda.h does not promise it. To the hazard checker none of these waits. cuMemUnmap and
 //   cuMemRelease wait for nothing.
+// - Memory of pools has a new address at each allocation, whatever memory it takes over; what it
+//   held before the free is gone. When the last context of a device ends, so does the memory of the
+//   device's pools.
 // - A query that finds work unfinished lets a little of it happen under `lazy` (see
 //   StreamEngine::poll). Under `random` any call may let some work happen.
 //
@@ -53,7 +56,7 @@
 //   device run one after the other; a batch begins when its call has queued it whole.
 // - A program that spins on a host flag which queued work is to set, without calling the driver:
 //   under `lazy` and `random` nothing runs meanwhile, and it spins for ever.
-// - Kernels, graphs, stream capture, memory pools, sharing between processes: not there yet.
+// - Kernels, graphs, stream capture, sharing between processes: not there yet.
 //   Functions that are not there at all are stubs (stubs.hpp).
 // - Wrong bytes that only a weaker memory model, an engine's own reordering or ECC could produce.
 #pragma once
@@ -62,6 +65,7 @@
 
 #include "sim/hazards/hazard_checker.hpp"
 #include "sim/machine/context.hpp"
+#include "sim/machine/memory_pools.hpp"
 #include "sim/machine/streams.hpp"
 #include "sim/memory/address_space.hpp"
 #include "sim/memory/allocations.hpp"
@@ -107,6 +111,7 @@ class Machine {
   Contexts contexts;
   Streams streams;
   Events events;
+  MemoryPools pools;
 };
 
 }  // namespace ferry::sim

@@ -82,19 +82,9 @@ bool StreamEngine::is_open(const Ticket& ticket) {
 void StreamEngine::order(Stream& stream, Operation& operation, std::span<const Ticket> after) {
   operation.lane = stream.lane;
   operation.count = lanes_.next(stream.lane);
-  operation.clock = seen_;
-  operation.clock.join(stream.clock);
+  operation.clock = clock_before_next(stream);
   for (const Ticket& earlier : after) {
     if (earlier) operation.clock.join(earlier->clock);
-  }
-  StreamGroup& group = stream.group;
-  if (&stream == group.legacy) {
-    operation.clock.join(group.gone_blocking);
-    for (const auto& [number, other] : group.streams) {
-      if (other->blocking) operation.clock.join(other->clock);
-    }
-  } else if (stream.blocking) {
-    operation.clock.join(group.legacy->clock);
   }
   operation.clock.set(stream.lane, operation.count);
   stream.clock = operation.clock;
@@ -107,6 +97,13 @@ Clock StreamEngine::clock_of(const Stream& stream) {
   for (const auto& [number, other] : stream.group.streams) {
     if (other->blocking) clock.join(other->clock);
   }
+  return clock;
+}
+
+Clock StreamEngine::clock_before_next(const Stream& stream) const {
+  Clock clock = seen_;
+  clock.join(clock_of(stream));
+  if (stream.blocking && &stream != stream.group.legacy) clock.join(stream.group.legacy->clock);
   return clock;
 }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handle values for contexts, streams and events. Never addresses of objects and never given twice,
-// so that a stale handle, or one of another kind, is found out.
+// Handle values for contexts, streams, events and memory pools. Never addresses of objects and
+// never given twice, so that a stale handle, or one of another kind, is found out.
 #pragma once
 
 #include <cstdint>
 
 namespace ferry::sim {
 
-enum class HandleKind : std::uint64_t { context = 0xC, stream = 0x5, event = 0xE };
+enum class HandleKind : std::uint64_t { context = 0xC, stream = 0x5, event = 0xE, pool = 0xB };
 
 class HandleMaker {
  public:
