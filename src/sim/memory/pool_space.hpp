@@ -50,6 +50,7 @@ class PoolSpace {
     const std::uint64_t id = block->id;
     reserved_.add(block->size);
     Chunk& chunk = chunks_[id];
+    chunk.free = block->size;
     chunk.pieces.emplace(0, Piece{block->size, false, std::nullopt});
     chunk.block = std::move(block);
   }
@@ -61,6 +62,7 @@ class PoolSpace {
     const std::uint64_t size = align_up(bytes, kAlignment);
     std::optional<Stretch> best;
     for (auto& [id, chunk] : chunks_) {
+      if (chunk.free < size) continue;
       Stretch stretch{&chunk, 0, 0};
       const auto close = [&] {
         if (stretch.size >= size && (!best || stretch.size < best->size)) best = stretch;
@@ -82,7 +84,9 @@ class PoolSpace {
 
   // Requires: `place` was taken and not given since.
   void give(const PoolPlace& place, Release release) {
-    Piece& piece = chunks_.at(place.block->id).pieces.at(place.offset);
+    Chunk& chunk = chunks_.at(place.block->id);
+    Piece& piece = chunk.pieces.at(place.offset);
+    chunk.free += piece.size;
     piece.live = false;
     piece.release = std::move(release);
     used_.current -= piece.size;
@@ -122,6 +126,7 @@ class PoolSpace {
   struct Chunk {
     std::shared_ptr<PhysicalBlock> block;
     std::map<std::uint64_t, Piece> pieces;  // by offset; they tile the block
+    std::uint64_t free = 0;                 // bytes of pieces that are not live
   };
   struct Stretch {
     Chunk* chunk = nullptr;
@@ -142,6 +147,7 @@ class PoolSpace {
       piece = pieces.erase(piece);
     }
     pieces.emplace(stretch.offset, Piece{size, true, std::nullopt});
+    stretch.chunk->free -= size;
     used_.add(size);
     return taken;
   }

@@ -160,6 +160,7 @@ TEST_P(PoolAllocationTest, PlainMemoryIsFreedInOrderToo) {
 
 TEST_P(PoolAllocationTest, ASecondFreeAndAPointerIntoTheMiddleAreRefused) {
   const CUdeviceptr address = allocate_on(a);
+  EXPECT_EQ(cuMemFreeAsync(0, a), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(cuMemFreeAsync(address + 512, a), CUDA_ERROR_INVALID_VALUE);
   FERRY_OK(cuMemFreeAsync(address, a));
   EXPECT_EQ(cuMemFreeAsync(address, a), CUDA_ERROR_INVALID_VALUE);

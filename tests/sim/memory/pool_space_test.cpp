@@ -62,6 +62,15 @@ TEST_F(PoolSpaceTest, TheSmallestStretchThatFitsIsTaken) {
   EXPECT_NE(wall.offset, large.offset);
 }
 
+TEST_F(PoolSpaceTest, AFullBlockServesAgainWhenSomethingWasGiven) {
+  add(2 * kMiB);
+  const PoolPlace all = take(2 * kMiB);
+  space.give(all, 1);
+  EXPECT_EQ(take(kMiB).offset, 0U);
+  EXPECT_EQ(take(kMiB).offset, kMiB);
+  EXPECT_FALSE(fits(1, 1));
+}
+
 TEST_F(PoolSpaceTest, OnlyAllowedPiecesAreTaken) {
   add(2 * kMiB);
   const PoolPlace a = take(kMiB);
