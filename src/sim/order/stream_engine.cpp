@@ -78,6 +78,12 @@ bool StreamEngine::is_open(const Ticket& ticket) {
   return !ticket->done || !timeline_.has_passed(*ticket->time);
 }
 
+bool StreamEngine::has_ended(const Ticket& ticket) {
+  if (timeline_.profile() == nullptr) return ticket->done;
+  // Virtual time does not know how long a condition holds work back.
+  return timeline_.has_passed(*ticket->time) && (ticket->done || conditions_ == 0);
+}
+
 // Gives an operation its place in the order of everything that is queued.
 void StreamEngine::order(Stream& stream, Operation& operation, std::span<const Ticket> after) {
   operation.lane = stream.lane;

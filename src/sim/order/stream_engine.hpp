@@ -81,8 +81,9 @@ class StreamEngine {
   [[nodiscard]] Clock clock_of_all() const;
   // What is known to have ended before the next operation of a stream begins.
   [[nodiscard]] Clock clock_before_next(const Stream& stream) const;
-  // Whether an operation is over at the caller's time: has run, and in virtual time too.
-  [[nodiscard]] bool has_ended(const Ticket& ticket) { return !is_open(ticket); }
+  // Whether an operation is over as far as the caller can know without a wait. With a profile it
+  // may still be queued, and what comes after it must say so.
+  [[nodiscard]] bool has_ended(const Ticket& ticket);
   // The program has seen complete what `clock` covers; that comes before every later call.
   void observe(const Clock& clock) { seen_.join(clock); }
   [[nodiscard]] const Clock& seen() const { return seen_; }
