@@ -37,8 +37,9 @@
 //   cuda.h does not promise it. To the hazard checker none of these waits. cuMemUnmap and
 //   cuMemRelease wait for nothing.
 // - Memory of pools has a new address at each allocation, whatever memory it takes over; what it
-//   held before the free is gone. When the last context of a device ends, so does the memory of the
-//   device's pools.
+//   held before the free is gone. A pool never waits for work to make room: it answers out of
+//   memory where only the host's waiting would help. When the last context of a device ends, so
+//   does the memory of the device's pools.
 // - A query that finds work unfinished lets a little of it happen under `lazy` (see
 //   StreamEngine::poll). Under `random` any call may let some work happen.
 //
