@@ -107,6 +107,7 @@ CUresult cuEventSynchronize(CUevent hEvent) {
     const Ticket captured = event.captured;
     call.machine.engine.finish(call.lock, std::span(&captured, 1));
     observe(call, captured);
+    call.machine.pools.release_unused();
     return ferry::sim::fault_of(call, context);
   });
 }

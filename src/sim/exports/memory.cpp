@@ -52,6 +52,14 @@ CUresult allocate(Call& call, std::size_t bytes, CUdeviceptr& out) {
   return CUDA_SUCCESS;
 }
 
+// By cuda.h it waits for nothing: the program must know that the memory is no longer used.
+CUresult free_pool_memory(Call& call, const Mapping& mapping) {
+  Machine& machine = call.machine;
+  machine.hazards.note_end(Symbol::cuMemFree_v2, mapping, machine.engine.seen());
+  machine.pools.free_now(mapping);
+  return CUDA_SUCCESS;
+}
+
 }  // namespace
 
 CUresult cuMemGetInfo_v2(size_t* free, size_t* total) {
@@ -104,11 +112,10 @@ CUresult cuMemFree_v2(CUdeviceptr dptr) {
       return take_host_memory(call, Symbol::cuMemFree_v2, reinterpret_cast<void*>(dptr),
                               &HostMemory::free_managed);
     }
-    const Mapping* const mapping = call.machine.pages.find(dptr);
-    if (mapping == nullptr || mapping->start != dptr ||
-        mapping->kind != Mapping::Kind::allocation) {
-      return CUDA_ERROR_INVALID_VALUE;
-    }
+    const Mapping* const mapping = call.machine.pages.find_living(dptr);
+    if (mapping == nullptr || mapping->start != dptr) return CUDA_ERROR_INVALID_VALUE;
+    if (mapping->kind == Mapping::Kind::pool_allocation) return free_pool_memory(call, *mapping);
+    if (mapping->kind != Mapping::Kind::allocation) return CUDA_ERROR_INVALID_VALUE;
     // The owner's work, whichever context is current. It is finished, but no program may rely on
     // it: cuda.h does not promise that a free waits.
     const Mapping ended = *mapping;
@@ -126,7 +133,7 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr* pbase, size_t* psize, CUdeviceptr 
   return Library::get().call(Symbol::cuMemGetAddressRange_v2, Need::context, [&](Call& call) {
     CUdeviceptr base = 0;
     size_t size = 0;
-    if (const Mapping* const mapping = call.machine.pages.find(dptr)) {
+    if (const Mapping* const mapping = call.machine.pages.find_living(dptr)) {
       base = mapping->start;
       size = mapping->size;
     } else if (const HostRange* const range = call.machine.host.find(dptr)) {

@@ -233,3 +233,16 @@ CUresult cuStreamBatchMemOp_v2_ptsz(CUstream stream, unsigned int count,
 CUresult cuEventRecordWithFlags_ptsz(CUevent hEvent, CUstream hStream, unsigned int flags) {
   return cuEventRecordWithFlags(hEvent, of_thread(hStream), flags);
 }
+
+CUresult cuMemAllocAsync_ptsz(CUdeviceptr* dptr, size_t bytesize, CUstream hStream) {
+  return cuMemAllocAsync(dptr, bytesize, of_thread(hStream));
+}
+
+CUresult cuMemAllocFromPoolAsync_ptsz(CUdeviceptr* dptr, size_t bytesize, CUmemoryPool pool,
+                                      CUstream hStream) {
+  return cuMemAllocFromPoolAsync(dptr, bytesize, pool, of_thread(hStream));
+}
+
+CUresult cuMemFreeAsync_ptsz(CUdeviceptr dptr, CUstream hStream) {
+  return cuMemFreeAsync(dptr, of_thread(hStream));
+}

@@ -92,6 +92,7 @@ CUresult cuStreamSynchronize(CUstream hStream) {
     const Clock waited_for = StreamEngine::clock_of(*use.stream);
     call.machine.engine.finish(call.lock, call.machine.engine.unfinished(*use.stream));
     call.machine.engine.observe(waited_for);
+    call.machine.pools.release_unused();
     return ferry::sim::fault_of(call, context);
   });
 }

@@ -2,6 +2,7 @@
 #include "sim/hazards/hazard_checker.hpp"
 
 #include <algorithm>
+#include <string_view>
 
 namespace ferry::sim {
 
@@ -9,6 +10,12 @@ namespace {
 
 MemoryPlace place_in(const Mapping& mapping, std::uint64_t start, std::uint64_t bytes) {
   return {start, bytes, mapping.start, mapping.size, mapping.block->device};
+}
+
+// An allocation in the order of a stream makes its memory usable; it does not use it.
+bool is_allocation(Symbol symbol) {
+  const std::string_view name = row_of(symbol).name;
+  return name == "cuMemAllocAsync" || name == "cuMemAllocFromPoolAsync";
 }
 
 MemoryPlace host_place(std::uint64_t start, std::uint64_t bytes) {
@@ -34,9 +41,14 @@ void HazardChecker::note(Toucher who, std::span<const Touch> touches, const Cloc
       if (mapping == nullptr) break;
       const std::uint64_t bytes = std::min(end, mapping->end()) - address;
       const std::uint64_t offset = mapping->offset + (address - mapping->start);
-      note_range(who, mapping->block->position + offset, place_in(*mapping, address, bytes),
-                 before);
-      remember_user(mapping->buffer_id, who);
+      if (mapping->freed) {
+        // By now the bytes may be those of another allocation; its own users are not to blame.
+        log_.add(describe_use_after_free(who, place_in(*mapping, address, bytes)));
+      } else {
+        note_range(who, mapping->block->position + offset, place_in(*mapping, address, bytes),
+                   before);
+        if (!is_allocation(who.symbol)) remember_user(mapping->buffer_id, who);
+      }
       address += bytes;
     }
   }
@@ -66,16 +78,20 @@ void HazardChecker::remember_user(std::uint64_t mapping, const Toucher& who) {
 
 void HazardChecker::note_end(Symbol call, const Mapping& mapping, const Clock& seen) {
   const auto found = users_.find(mapping.buffer_id);
-  if (found == users_.end()) return;
-  for (const Toucher& user : found->second) {
-    if (!is_ordered(user, seen))
-      log_.add(describe_early_end(user, call, place_in(mapping, mapping.start, mapping.size)));
+  if (found != users_.end()) {
+    for (const Toucher& user : found->second) {
+      if (!is_ordered(user, seen))
+        log_.add(describe_early_end(user, call, place_in(mapping, mapping.start, mapping.size)));
+    }
   }
-  users_.erase(found);
-  if (mapping.kind == Mapping::Kind::allocation) {
-    const std::uint64_t position = mapping.block->position + mapping.offset;
-    touched_.forget(position, position + mapping.size);
-  }
+  forget_mapping(mapping);
+}
+
+void HazardChecker::forget_mapping(const Mapping& mapping) {
+  users_.erase(mapping.buffer_id);
+  if (mapping.kind == Mapping::Kind::virtual_memory) return;
+  const std::uint64_t position = mapping.block->position + mapping.offset;
+  touched_.forget(position, position + mapping.size);
 }
 
 void HazardChecker::note_host_end(Symbol call, std::uint64_t address, std::uint64_t bytes,

@@ -36,6 +36,10 @@ class HazardChecker {
 
   // The host ends a mapping by `call`: has freed or unmapped it.
   void note_end(Symbol call, const Mapping& mapping, const Clock& seen);
+  // The memory goes by the order of streams, or is known to be unused.
+  void forget_mapping(const Mapping& mapping);
+  // The mapping goes, but its bytes stay and may serve others.
+  void forget_users(const Mapping& mapping) { users_.erase(mapping.buffer_id); }
   // The host takes page-locked memory away.
   void note_host_end(Symbol call, std::uint64_t address, std::uint64_t bytes, const Clock& seen);
 

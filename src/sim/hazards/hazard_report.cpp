@@ -81,6 +81,17 @@ std::string describe_early_end(const Toucher& user, Symbol ending, const MemoryP
       verb(user.kind), user.operation, stream_name(user.stream));
 }
 
+std::string describe_use_after_free(const Toucher& user, const MemoryPlace& place) {
+  return fmt::format(
+      "hazard: {} uses memory that was freed before\n"
+      "  memory:  {}\n"
+      "  in use:  {} {} it\n"
+      "  remedy:  free the memory after the call that queues operation {}, on a stream that is "
+      "ordered after it.\n",
+      operation_name(user), memory_name(place), operation_name(user), verb(user.kind),
+      user.operation);
+}
+
 std::string describe_changed_source(const Toucher& copy, const MemoryPlace& place) {
   return fmt::format(
       "hazard: the host changed the source of {} before it ran\n"

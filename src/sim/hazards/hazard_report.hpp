@@ -26,6 +26,9 @@ struct MemoryPlace {
 [[nodiscard]] std::string describe_early_end(const Toucher& user, Symbol ending,
                                              const MemoryPlace& place);
 
+// An operation on memory that a call has freed in the order of a stream before it was queued.
+[[nodiscard]] std::string describe_use_after_free(const Toucher& user, const MemoryPlace& place);
+
 // Host memory whose bytes changed between the call that queued a copy of them and the copy.
 [[nodiscard]] std::string describe_changed_source(const Toucher& copy, const MemoryPlace& place);
 

@@ -23,7 +23,8 @@ Machine::Machine(const Settings& settings, std::vector<int> visible_devices, Haz
       operations(addresses, physical, pages),
       hazards(addresses, pages, log),
       engine(settings.schedule, settings.seed, std::move(profile)),
-      contexts(engine, devices()) {
+      contexts(engine, devices()),
+      pools({addresses, physical, pages, hazards, engine}, devices()) {
   set_limits(settings.limits);
   engine.timeline().set_engine_windows(settings.engine_windows);
 }
@@ -41,6 +42,8 @@ void Machine::set_limits(const MachineLimits& limits) {
 
 void Machine::empty_context(Lock& lock, Context& context, bool ends) {
   StreamGroup& group = *context.streams;
+  const int device = context.device;
+  const std::uint64_t handle = context.handle;
   const Clock waited_for = StreamEngine::clock_of(group);
   engine.finish(lock, group);
   engine.observe(waited_for);
@@ -57,6 +60,15 @@ void Machine::empty_context(Lock& lock, Context& context, bool ends) {
     contexts.renew_streams(context);
   }
   engine.destroy_group(lock, group);
+  bool is_last = true;
+  contexts.for_each([&](const Context& other) {
+    if (other.device == device && other.handle != handle) is_last = false;
+  });
+  if (is_last) {
+    pools.forget_memory_of(device);
+  } else {
+    pools.release_unused();
+  }
 }
 
 }  // namespace ferry::sim

@@ -33,13 +33,18 @@
 // Choices where cuda.h leaves room:
 // - A copy between devices that does not name the contexts needs peer access. A real driver may
 //   stage it through the host instead.
-// - A stream that waits for a value in memory comes after whatever had run when the value was there;
+// - A stream that waits for a value in memory comes after whatever had run when the value was
+// there;
 //   what is queued behind such a wait is not checked for hazards while it waits.
 // - Managed memory is host memory that does not move.
 // - cuMemFree finishes the work of the context that owns the memory first, cuMemFreeHost and
 //   cuMemHostUnregister that of all contexts: the real driver synchronises there today, although
 //   cuda.h does not promise it. To the hazard checker none of these waits. cuMemUnmap and
 //   cuMemRelease wait for nothing.
+// - Memory of pools has a new address at each allocation, whatever memory it takes over; what it
+//   held before the free is gone. A pool never waits for work to make room: it answers out of
+//   memory where only the host's waiting would help. When the last context of a device ends, so
+//   does the memory of the device's pools.
 // - A query that finds work unfinished lets a little of it happen under `lazy` (see
 //   StreamEngine::poll). Under `random` any call may let some work happen.
 //
@@ -57,9 +62,10 @@
 //   device run one after the other; a batch begins when its call has queued it whole.
 // - A program that spins on a host flag which queued work is to set, without calling the driver:
 //   under `lazy` and `random` nothing runs meanwhile, and it spins for ever.
-// - The code of kernels: a launch calls a function of the host that was registered under the kernel's
+// - The code of kernels: a launch calls a function of the host that was registered under the
+// kernel's
 //   name, which works on copies of what it says it touches (launch.cpp).
-// - Graphs, stream capture, memory pools, sharing between processes: not there yet.
+// - Graphs, stream capture, sharing between processes: not there yet.
 //   Functions that are not there at all are stubs (stubs.hpp).
 // - Wrong bytes that only a weaker memory model, an engine's own reordering or ECC could produce.
 #pragma once
@@ -68,6 +74,7 @@
 
 #include "sim/hazards/hazard_checker.hpp"
 #include "sim/machine/context.hpp"
+#include "sim/machine/memory_pools.hpp"
 #include "sim/machine/modules.hpp"
 #include "sim/machine/streams.hpp"
 #include "sim/memory/address_space.hpp"
@@ -120,6 +127,7 @@ class Machine {
   Events events;
   Modules modules;
   Functions functions;
+  MemoryPools pools;
 
  private:
   MachineLimits limits_;

@@ -92,15 +92,15 @@ CUresult memory_attribute(const Call& call, const Known& known, CUpointer_attrib
     case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
       return give(data, static_cast<unsigned long long>(CU_MEM_HANDLE_TYPE_NONE));
     case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
-      return give(data, static_cast<CUmemoryPool>(nullptr));
+      return give(data, to_handle<CUmemoryPool>(on_device ? known.mapping->pool : 0));
     default:
       return CUDA_ERROR_INVALID_VALUE;
   }
 }
 
 Known look_up(Call& call, CUdeviceptr address) {
-  return {call.machine.pages.find(address), call.machine.virtual_memory.reservation_of(address),
-          call.machine.host.find(address)};
+  return {call.machine.pages.find_living(address),
+          call.machine.virtual_memory.reservation_of(address), call.machine.host.find(address)};
 }
 
 // The size of an attribute's value; 0 for one that cannot be asked for.

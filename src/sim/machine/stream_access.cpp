@@ -143,6 +143,7 @@ CUresult finish_context(Call& call, const Context& context) {
   const Clock waited_for = StreamEngine::clock_of(*context.streams);
   call.machine.engine.finish(call.lock, *context.streams);
   call.machine.engine.observe(waited_for);
+  call.machine.pools.release_unused();
   return fault_of(call, handle);
 }
 

@@ -16,6 +16,11 @@ Mapping* PageTable::find(std::uint64_t address) {
   return address < found->second.end() ? &found->second : nullptr;
 }
 
+Mapping* PageTable::find_living(std::uint64_t address) {
+  Mapping* const mapping = find(address);
+  return mapping == nullptr || mapping->freed ? nullptr : mapping;
+}
+
 bool PageTable::any_in(std::uint64_t start, std::uint64_t size) {
   const auto next = mappings_.lower_bound(start);
   return find(start) != nullptr || (next != mappings_.end() && next->first - start < size);
@@ -41,7 +46,7 @@ bool PageTable::allows(int device, Access access, std::uint64_t address, std::ui
     if (mapping == nullptr) return false;
     if ((static_cast<unsigned>(mapping->rights.of(device)) & needed) != needed) return false;
     const std::uint64_t step = std::min(bytes, mapping->end() - address);
-    if (step < bytes && mapping->kind == Mapping::Kind::allocation) return false;
+    if (step < bytes && mapping->kind != Mapping::Kind::virtual_memory) return false;
     address += step;
     bytes -= step;
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which device addresses lead to which physical memory, and which devices may use them. One entry
-// per mapping: a cuMemMap, or one cuMemAlloc with the exact size that was asked for.
+// per mapping: a cuMemMap, or one cuMemAlloc or cuMemAllocAsync with the exact size that was asked
+// for.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +40,7 @@ class AccessRights {
 };
 
 struct Mapping {
-  enum class Kind : std::uint8_t { allocation, virtual_memory };
+  enum class Kind : std::uint8_t { allocation, virtual_memory, pool_allocation };
 
   std::uint64_t start = 0;
   std::uint64_t size = 0;
@@ -49,6 +50,10 @@ struct Mapping {
   Kind kind = Kind::virtual_memory;
   std::uint64_t context = 0;    // handle of the owning context; 0 for virtual memory
   std::uint64_t buffer_id = 0;  // never reused
+  std::uint64_t pool = 0;       // handle of the pool that it is from; 0: from none
+  // A call freed it in the order of a stream. Work from before that call may still use it, later
+  // work may not, and for questions about addresses it is gone.
+  bool freed = false;
 
   [[nodiscard]] std::uint64_t end() const { return start + size; }
 };
@@ -68,6 +73,7 @@ class PageTable {
   void remove(Mappings::iterator first, Mappings::iterator last) { mappings_.erase(first, last); }
 
   [[nodiscard]] Mapping* find(std::uint64_t address);  // the mapping that contains it, or null
+  [[nodiscard]] Mapping* find_living(std::uint64_t address);  // the same, save for what was freed
   [[nodiscard]] bool any_in(std::uint64_t start, std::uint64_t size);
   [[nodiscard]] Run whole_mappings(std::uint64_t start, std::uint64_t size);
 

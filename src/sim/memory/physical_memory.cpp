@@ -64,6 +64,22 @@ void PhysicalMemory::read(const PhysicalBlock& block, std::uint64_t offset, std:
   }
 }
 
+void PhysicalMemory::discard(PhysicalBlock& block, std::uint64_t offset, std::uint64_t bytes) {
+  if (block.frames_.empty()) return;
+  while (bytes > 0) {
+    const std::uint64_t in_page = offset % kPageBytes;
+    const std::uint64_t step = std::min(bytes, kPageBytes - in_page);
+    const std::uint64_t page = offset % kFrameBytes / kPageBytes;
+    const auto& frame = block.frames_[offset / kFrameBytes];
+    if (frame && frame->touched.test(page)) {
+      // The page keeps what other allocations hold in its other bytes.
+      std::memset(window_->data(frame->slot) + offset % kFrameBytes, kPoison, step);
+    }
+    offset += step;
+    bytes -= step;
+  }
+}
+
 std::byte* PhysicalMemory::open_for_write(PhysicalBlock& block, std::uint64_t offset,
                                           std::uint64_t bytes) {
   if (block.frames_.empty()) block.frames_.resize(align_up(block.size, kFrameBytes) / kFrameBytes);

@@ -70,6 +70,8 @@ class PhysicalMemory {
   // is used up, which only happens when a test touches more than the machine can map.
   [[nodiscard]] std::byte* open_for_write(PhysicalBlock& block, std::uint64_t offset,
                                           std::uint64_t bytes);
+  // The range reads as never written again.
+  void discard(PhysicalBlock& block, std::uint64_t offset, std::uint64_t bytes);
 
  private:
   void destroy(PhysicalBlock* block);

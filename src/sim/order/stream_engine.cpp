@@ -78,23 +78,19 @@ bool StreamEngine::is_open(const Ticket& ticket) {
   return !ticket->done || !timeline_.has_passed(*ticket->time);
 }
 
+bool StreamEngine::has_ended(const Ticket& ticket) {
+  if (timeline_.profile() == nullptr) return ticket->done;
+  // Virtual time does not know how long a condition holds work back.
+  return timeline_.has_passed(*ticket->time) && (ticket->done || conditions_ == 0);
+}
+
 // Gives an operation its place in the order of everything that is queued.
 void StreamEngine::order(Stream& stream, Operation& operation, std::span<const Ticket> after) {
   operation.lane = stream.lane;
   operation.count = lanes_.next(stream.lane);
-  operation.clock = seen_;
-  operation.clock.join(stream.clock);
+  operation.clock = clock_before_next(stream);
   for (const Ticket& earlier : after) {
     if (earlier) operation.clock.join(earlier->clock);
-  }
-  StreamGroup& group = stream.group;
-  if (&stream == group.legacy) {
-    operation.clock.join(group.gone_blocking);
-    for (const auto& [number, other] : group.streams) {
-      if (other->blocking) operation.clock.join(other->clock);
-    }
-  } else if (stream.blocking) {
-    operation.clock.join(group.legacy->clock);
   }
   operation.clock.set(stream.lane, operation.count);
   stream.clock = operation.clock;
@@ -107,6 +103,13 @@ Clock StreamEngine::clock_of(const Stream& stream) {
   for (const auto& [number, other] : stream.group.streams) {
     if (other->blocking) clock.join(other->clock);
   }
+  return clock;
+}
+
+Clock StreamEngine::clock_before_next(const Stream& stream) const {
+  Clock clock = seen_;
+  clock.join(clock_of(stream));
+  if (stream.blocking && &stream != stream.group.legacy) clock.join(stream.group.legacy->clock);
   return clock;
 }
 
@@ -368,17 +371,6 @@ bool StreamEngine::run_what_may(Lock& lock, std::span<const Ticket> tickets) {
   return true;
 }
 
-// How many operations may run now. Work that always kept up with the program would rarely show a
-// missing wait, so stretches in which nothing runs alternate with stretches in which it catches up.
-std::uint64_t StreamEngine::random_burst() {
-  if (stretch_ == 0) {
-    stretch_ = 1 + random_() % 16;
-    stalled_ = random_() % 2 == 0;
-  }
-  --stretch_;
-  return stalled_ ? 0 : random_() % 3;
-}
-
 void StreamEngine::progress(Lock& lock) {
   switch (schedule_) {
     case Schedule::lazy:
@@ -387,7 +379,7 @@ void StreamEngine::progress(Lock& lock) {
       while (const Ticket next = pick_ready()) run(lock, next);
       return;
     case Schedule::random:
-      for (std::uint64_t count = random_burst(); count > 0; --count) {
+      for (std::uint64_t count = pace_.burst(random_); count > 0; --count) {
         const Ticket next = pick_ready();
         if (!next) return;
         run(lock, next);

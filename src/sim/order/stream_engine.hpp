@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "sim/order/operation.hpp"
+#include "sim/order/random_pace.hpp"
 #include "sim/words/settings.hpp"
 
 namespace ferry::sim {
@@ -41,7 +42,7 @@ class StreamEngine {
   void set_schedule(Schedule schedule) { schedule_ = schedule; }
   void set_seed(std::uint64_t seed) {
     random_.seed(seed);
-    stretch_ = 0;
+    pace_ = {};
   }
 
   [[nodiscard]] StreamGroup& create_group();
@@ -79,6 +80,11 @@ class StreamEngine {
   [[nodiscard]] static Clock clock_of(const Stream& stream);
   [[nodiscard]] static Clock clock_of(const StreamGroup& group);
   [[nodiscard]] Clock clock_of_all() const;
+  // What is known to have ended before the next operation of a stream begins.
+  [[nodiscard]] Clock clock_before_next(const Stream& stream) const;
+  // Whether an operation is over as far as the caller can know without a wait. With a profile it
+  // may still be queued, and what comes after it must say so.
+  [[nodiscard]] bool has_ended(const Ticket& ticket);
   // The program has seen complete what `clock` covers; that comes before every later call.
   void observe(const Clock& clock) { seen_.join(clock); }
   [[nodiscard]] const Clock& seen() const { return seen_; }
@@ -115,15 +121,13 @@ class StreamEngine {
   void finish(Lock& lock, const Ticket& ticket);
   [[nodiscard]] Ticket next_towards(const Ticket& target);
   [[nodiscard]] Ticket pick_ready();
-  [[nodiscard]] std::uint64_t random_burst();
   void run(Lock& lock, const Ticket& ticket);
   [[nodiscard]] bool run_what_may(Lock& lock, std::span<const Ticket> tickets);
   void reap(Stream& stream);
 
   Schedule schedule_;
   std::mt19937_64 random_;
-  std::uint64_t stretch_ = 0;  // under `random`: chances to run until the pace may change
-  bool stalled_ = false;       // under `random`: nothing runs by itself during this stretch
+  RandomPace pace_;
   std::vector<std::unique_ptr<StreamGroup>> groups_;
   std::uint64_t next_stream_ = 1;
   std::uint64_t next_operation_ = 1;

@@ -17,9 +17,10 @@ namespace {
 constexpr int kDeviceUnavailable = 46;  // CUDA_ERROR_DEVICE_UNAVAILABLE
 constexpr std::uint64_t kLongestStall = 600'000;
 
-constexpr std::array<std::string_view, 8> kAskForBytes{
-    "cuMemAlloc",     "cuMemAllocPitch",   "cuMemAllocManaged", "cuMemAllocHost",
-    "cuMemHostAlloc", "cuMemHostRegister", "cuMemCreate",       "cuMemAddressReserve"};
+constexpr std::array<std::string_view, 10> kAskForBytes{
+    "cuMemAlloc",      "cuMemAllocPitch",         "cuMemAllocManaged", "cuMemAllocHost",
+    "cuMemAllocAsync", "cuMemAllocFromPoolAsync", "cuMemHostAlloc",    "cuMemHostRegister",
+    "cuMemCreate",     "cuMemAddressReserve"};
 
 Problem read_chance(Trigger& trigger, std::string_view text) {
   trigger.kind = Trigger::Kind::chance;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handle values for contexts, streams, events, modules and functions. Never addresses of objects, and
-// of no two kinds the same. Never given twice either, so that a stale handle is found out, unless
-// that is asked for: a program must not rely on it.
+// Handle values for contexts, streams, events, modules, functions and memory pools. Never addresses
+// of objects, and of no two kinds the same. Never given twice either, so that a stale handle is
+// found out, unless that is asked for: a program must not rely on it.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,14 @@
 
 namespace ferry::sim {
 
-enum class HandleKind : std::uint64_t { context = 0xC, stream = 0x5, event = 0xE, module = 0xD, function = 0xF };
+enum class HandleKind : std::uint64_t {
+  context = 0xC,
+  stream = 0x5,
+  event = 0xE,
+  module = 0xD,
+  function = 0xF,
+  pool = 0xB,
+};
 
 class HandleMaker {
  public:

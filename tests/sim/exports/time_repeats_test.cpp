@@ -80,7 +80,42 @@ class TimeRepeatsTest : public SimTest {
     EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
     return ferry_sim_now_ps();
   }
+
+  // Streams that take turns with the memory of a small device.
+  std::uint64_t run_pools(const std::string& settings) {
+    restart("data=none;capacity=256MiB;" + settings);
+    Steps steps;
+    std::array<CUstream, kStreams> streams{};
+    for (CUstream& made : streams) made = stream();
+    for (int step = 0; step < 500; ++step) {
+      const CUstream on = streams[steps.below(kStreams)];
+      const std::uint64_t bytes = (1 + steps.below(100)) * kMiB;
+      CUdeviceptr address = 0;
+      if (cuMemAllocAsync(&address, bytes, on) != CUDA_SUCCESS) {
+        // Its blocks are too small, and come back only when their frees were waited for.
+        EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+        EXPECT_EQ(cuMemAllocAsync(&address, bytes, on), CUDA_SUCCESS);
+      }
+      EXPECT_EQ(cuMemsetD8Async(address, 1, bytes, on), CUDA_SUCCESS);
+      EXPECT_EQ(cuMemFreeAsync(address, on), CUDA_SUCCESS);
+      if (steps.below(4) == 0) ferry_sim_host_work(steps.below(100'000));
+      if (steps.below(16) == 0) {
+        EXPECT_EQ(cuStreamSynchronize(on), CUDA_SUCCESS);
+      }
+    }
+    EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+    return ferry_sim_now_ps();
+  }
 };
+
+TEST_F(TimeRepeatsTest, WhichMemoryAPoolGivesOutDoesNotDependOnTheSchedule) {
+  const std::uint64_t eager = run_pools("profile=h200-pcie5;schedule=eager");
+  EXPECT_EQ(run_pools("profile=h200-pcie5;schedule=lazy"), eager);
+  for (int seed = 1; seed <= 8; ++seed) {
+    EXPECT_EQ(run_pools(fmt::format("profile=h200-pcie5;schedule=random;seed={}", seed)), eager)
+        << seed;
+  }
+}
 
 TEST_F(TimeRepeatsTest, TheSameToThePicosecondUnderEverySchedule) {
   const std::uint64_t eager = run("profile=h200-pcie5;schedule=eager");

@@ -50,6 +50,31 @@ class HazardCheckerTest : public testing::Test {
   Clock seen;
 };
 
+TEST_F(HazardCheckerTest, WhatWasFreedMayNotBeTouched) {
+  Mapping& mapping = map(Mapping::Kind::pool_allocation);
+  touch(0, AccessKind::write, mapping.start, 10);
+  EXPECT_EQ(found(), 0U);
+  mapping.freed = true;
+  touch(0, AccessKind::read, mapping.start, 10);
+  EXPECT_EQ(found(), 1U) << "although ordered";
+}
+
+TEST_F(HazardCheckerTest, AForgottenMappingCollidesWithNothing) {
+  const Mapping& mapping = map(Mapping::Kind::pool_allocation);
+  touch(0, AccessKind::write, mapping.start, 10);
+  checker.forget_mapping(mapping);
+  touch(1, AccessKind::write, mapping.start, 10);
+  EXPECT_EQ(found(), 0U);
+}
+
+TEST_F(HazardCheckerTest, AMappingWithoutUsersStillHasItsBytes) {
+  const Mapping& mapping = map(Mapping::Kind::pool_allocation);
+  touch(0, AccessKind::write, mapping.start, 10);
+  checker.forget_users(mapping);
+  touch(1, AccessKind::write, mapping.start, 10);
+  EXPECT_EQ(found(), 1U);
+}
+
 TEST_F(HazardCheckerTest, AliasesOfOnePhysicalBlockCollide) {
   const auto block = physical.create(0, kFrameBytes);
   const Mapping& first = map(block, Mapping::Kind::virtual_memory);

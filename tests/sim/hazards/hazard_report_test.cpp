@@ -26,6 +26,12 @@ Toucher copy_on(std::uint64_t stream, std::uint64_t operation, AccessKind kind) 
 constexpr MemoryPlace kDevice{0x1000, 16, 0xF00, 4096, 2};
 constexpr MemoryPlace kHost{0x5000, 8, 0x5000, 8, -1};
 
+TEST(HazardReport, AUseAfterAFreeNamesTheUse) {
+  const std::string text = describe_use_after_free(copy_on(7, 9, AccessKind::read), kDevice);
+  EXPECT_THAT(text, AllOf(StartsWith("hazard: cuMemcpyDtoDAsync (operation 9) on stream 0x7 uses"),
+                          HasSubstr("16 bytes at offset 256"), HasSubstr("reads it")));
+}
+
 TEST(HazardReport, ACollisionNamesBothSidesTheBytesAndTheRemedy) {
   EXPECT_EQ(
       describe_collision(copy_on(0x50, 7, AccessKind::write), copy_on(0x60, 9, AccessKind::read),

@@ -43,6 +43,10 @@ TEST_F(PageTableTest, FindsByAnyAddress) {
   EXPECT_EQ(pages.find(99), nullptr);
   ASSERT_NE(pages.find(100), nullptr);
   EXPECT_EQ(pages.find(149)->buffer_id, id);
+  EXPECT_NE(pages.find_living(149), nullptr);
+  pages.find(100)->freed = true;
+  EXPECT_EQ(pages.find_living(149), nullptr);
+  EXPECT_NE(pages.find(149), nullptr);
   EXPECT_EQ(pages.find(150), nullptr);
   EXPECT_NE(add(200, 1).buffer_id, id);
 }

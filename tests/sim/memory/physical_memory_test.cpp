@@ -29,6 +29,17 @@ TEST(PhysicalMemory, CountsBlocksAgainstEachDevice) {
   EXPECT_TRUE(memory.create(0, 3 * kFrameBytes));
 }
 
+TEST(PhysicalMemory, DiscardedBytesReadAsPoisonAndTheirNeighboursStay) {
+  PhysicalMemory memory(1, Bytes{16 * kFrameBytes}, true);
+  const auto block = memory.create(0, 2 * kFrameBytes);
+  memory.discard(*block, 0, 2 * kFrameBytes);
+  std::memset(memory.open_for_write(*block, 0, 3 * kPageBytes), 1, 3 * kPageBytes);
+  memory.discard(*block, 100, 2 * kPageBytes);
+  std::vector<unsigned char> wanted(3 * kPageBytes, 1);
+  std::fill_n(wanted.begin() + 100, 2 * kPageBytes, kPoison);
+  EXPECT_EQ(contents(memory, *block, 0, 3 * kPageBytes), wanted);
+}
+
 TEST(PhysicalMemory, UnwrittenBytesReadAsPoison) {
   PhysicalMemory memory(1, Bytes{16 * kFrameBytes}, true);
   const auto block = memory.create(0, 2 * kFrameBytes);

@@ -47,6 +47,25 @@ TEST(StreamEngine, EagerRunsAtOnce) {
   EXPECT_EQ(bench.log, "a");
 }
 
+TEST(StreamEngine, KnowsWhatComesBeforeTheNextOperation) {
+  Bench bench(Schedule::lazy);
+  Stream& stream = bench.stream();
+  Stream& blocking = bench.stream(true);
+  const Ticket a = bench.queue(stream, 'a');
+  const auto has = [&](const Stream& asked) {
+    return bench.engine.clock_before_next(asked).of(a->lane) >= a->count;
+  };
+  EXPECT_TRUE(has(stream));
+  EXPECT_FALSE(has(blocking));
+  bench.queue(*bench.group.legacy, 'b', {a});
+  EXPECT_TRUE(has(blocking)) << "through the default stream";
+  EXPECT_FALSE(has(bench.stream()));
+  EXPECT_FALSE(bench.engine.has_ended(a));
+  bench.finish(a);
+  EXPECT_TRUE(bench.engine.has_ended(a));
+  EXPECT_FALSE(has(bench.stream())) << "nobody has seen it";
+}
+
 TEST(StreamEngine, LazyRunsOnlyWhatIsNeeded) {
   Bench bench(Schedule::lazy);
   Stream& first = bench.stream();
