@@ -334,6 +334,39 @@ bool a_word_in_memory_that_is_waited_for_first() {
   return all_are(to, 1) && device_holds(device, 3);
 }
 
+bool memory_in_the_order_of_a_stream() {
+  const CUstream stream = new_stream();
+  unsigned char* const to = pinned_memory();
+  for (int round = 1; round <= 4; ++round) {
+    CUdeviceptr memory = 0;
+    FERRY_MUST(cuMemAllocAsync(&memory, kBytes, stream));
+    FERRY_MUST(cuMemsetD8Async(memory, static_cast<unsigned char>(round), kBytes, stream));
+    FERRY_MUST(cuMemcpyDtoHAsync(to, memory, kBytes, stream));
+    FERRY_MUST(cuMemFreeAsync(memory, stream));
+  }
+  FERRY_MUST(cuStreamSynchronize(stream));
+  return all_are(to, 4);
+}
+
+bool memory_allocated_for_another_stream() {
+  const CUstream owner = new_stream();
+  const CUstream user = new_stream();
+  unsigned char* const to = pinned_memory();
+  CUdeviceptr memory = 0;
+  FERRY_MUST(cuMemAllocAsync(&memory, kBytes, owner));
+  order(owner, user);
+  FERRY_MUST(cuMemsetD8Async(memory, 1, kBytes, user));
+  FERRY_MUST(cuMemcpyDtoHAsync(to, memory, kBytes, user));
+  order(user, owner);
+  FERRY_MUST(cuMemFreeAsync(memory, owner));
+  CUdeviceptr next = 0;
+  FERRY_MUST(cuMemAllocAsync(&next, kBytes, user));
+  FERRY_MUST(cuMemsetD8Async(next, 2, kBytes, user));
+  FERRY_MUST(cuMemFreeAsync(next, user));
+  FERRY_MUST(cuCtxSynchronize());
+  return all_are(to, 1);
+}
+
 constexpr Program kPrograms[] = {
     {"an_event_between_streams", an_event_between_streams},
     {"the_host_waits_between_streams", the_host_waits_between_streams},
@@ -359,6 +392,8 @@ constexpr Program kPrograms[] = {
     {"pageable_memory_after_a_wait", pageable_memory_after_a_wait},
     {"a_call_that_waits_frees_its_pageable_source", a_call_that_waits_frees_its_pageable_source},
     {"a_word_in_memory_between_streams", a_word_in_memory_between_streams},
+    {"memory_in_the_order_of_a_stream", memory_in_the_order_of_a_stream},
+    {"memory_allocated_for_another_stream", memory_allocated_for_another_stream},
     {"a_word_in_memory_that_is_waited_for_first", a_word_in_memory_that_is_waited_for_first},
 };
 

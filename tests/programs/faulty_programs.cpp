@@ -238,6 +238,29 @@ bool a_ring_that_waits_for_the_other_buffer() {
   return true;
 }
 
+bool used_before_it_is_allocated() {
+  const CUstream owner = new_stream();
+  const CUstream user = new_stream();
+  CUdeviceptr memory = 0;
+  FERRY_MUST(cuMemAllocAsync(&memory, kBytes, owner));
+  FERRY_MUST(cuMemsetD8Async(memory, 1, kBytes, user));
+  return device_holds(memory, 1);
+}
+
+bool freed_while_another_stream_reads() {
+  const CUstream owner = new_stream();
+  const CUstream user = new_stream();
+  unsigned char* const to = pinned_memory();
+  CUdeviceptr memory = 0;
+  FERRY_MUST(cuMemAllocAsync(&memory, kBytes, owner));
+  FERRY_MUST(cuMemsetD8Async(memory, 1, kBytes, owner));
+  order(owner, user);
+  FERRY_MUST(cuMemcpyDtoHAsync(to, memory, kBytes, user));
+  FERRY_MUST(cuMemFreeAsync(memory, owner));
+  FERRY_MUST(cuCtxSynchronize());
+  return all_are(to, 1);
+}
+
 constexpr Program kPrograms[] = {
     {"missing_event", missing_event},
     {"event_never_recorded", event_never_recorded},
@@ -262,6 +285,8 @@ constexpr Program kPrograms[] = {
      a_member_of_a_batch_reads_what_another_writes},
     {"handed_to_another_thread_without_a_wait", handed_to_another_thread_without_a_wait},
     {"two_threads_and_their_default_streams", two_threads_and_their_default_streams},
+    {"used_before_it_is_allocated", used_before_it_is_allocated},
+    {"freed_while_another_stream_reads", freed_while_another_stream_reads},
     {"a_ring_that_waits_for_the_other_buffer", a_ring_that_waits_for_the_other_buffer},
 };
 
