@@ -2,6 +2,7 @@
 // Runs one of the small programs: `small_programs NAME`. Exit status: 0 where its bytes are right,
 // 1 where they are wrong; the stand-in makes it 66 where they are right and something is amiss all
 // the same. `small_programs --list correct|faulty` prints their names.
+#include <array>
 #include <cstring>
 
 #include "programs/program.hpp"
@@ -10,8 +11,23 @@ namespace {
 
 using ferry::programs::Program;
 
-int list(std::span<const Program> programs) {
-  for (const Program& program : programs) std::puts(program.name);
+struct Group {
+  const char* kind;
+  std::span<const Program> programs;
+};
+
+std::array<Group, 3> groups() {
+  using namespace ferry::programs;
+  return {{{"correct", correct_orders()},
+           {"correct", correct_memory()},
+           {"faulty", faulty_programs()}}};
+}
+
+int list(const char* kind) {
+  for (const Group& group : groups()) {
+    if (std::strcmp(kind, group.kind) != 0) continue;
+    for (const Program& program : group.programs) std::puts(program.name);
+  }
   return 0;
 }
 
@@ -31,11 +47,9 @@ int run(const Program& program) {
 }  // namespace
 
 int main(int count, char** words) {
-  using namespace ferry::programs;
-  if (count == 3 && std::strcmp(words[1], "--list") == 0)
-    return list(std::strcmp(words[2], "faulty") == 0 ? faulty_programs() : correct_programs());
-  for (const auto programs : {correct_programs(), faulty_programs()}) {
-    for (const Program& program : programs) {
+  if (count == 3 && std::strcmp(words[1], "--list") == 0) return list(words[2]);
+  for (const Group& group : groups()) {
+    for (const Program& program : group.programs) {
       if (count == 2 && std::strcmp(words[1], program.name) == 0) return run(program);
     }
   }

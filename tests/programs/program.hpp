@@ -20,7 +20,8 @@ struct Program {
 };
 
 // What is right under every schedule, and what has one fault each.
-[[nodiscard]] std::span<const Program> correct_programs();
+[[nodiscard]] std::span<const Program> correct_orders();
+[[nodiscard]] std::span<const Program> correct_memory();
 [[nodiscard]] std::span<const Program> faulty_programs();
 
 inline constexpr std::size_t kBytes = 64 * 1024;
