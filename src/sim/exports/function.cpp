@@ -97,7 +97,8 @@ int blocks_that_fit(Call& call, int device, int threads, std::size_t shared) {
 CUresult most_blocks(Symbol symbol, CUfunction function, int* out, int threads, std::size_t shared,
                      unsigned flags) {
   return Library::get().call(symbol, Need::context, [&](Call& call) {
-    const FunctionEntry* const entry = call.machine.functions.find(value_of(function));
+    const FunctionEntry* const entry =
+        find_function(call.machine, call.context->handle, value_of(function));
     if (entry == nullptr) return CUDA_ERROR_INVALID_HANDLE;
     if (out == nullptr || threads <= 0 || flags > CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE)
       return CUDA_ERROR_INVALID_VALUE;
@@ -119,7 +120,8 @@ using ferry::sim::value_of;
 
 CUresult cuFuncGetAttribute(int* pi, CUfunction_attribute attrib, CUfunction hfunc) {
   return Library::get().call(Symbol::cuFuncGetAttribute, Need::context, [&](Call& call) {
-    const FunctionEntry* const function = call.machine.functions.find(value_of(hfunc));
+    const FunctionEntry* const function =
+        ferry::sim::find_function(call.machine, call.context->handle, value_of(hfunc));
     if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
     if (pi == nullptr) return CUDA_ERROR_INVALID_VALUE;
     return ferry::sim::get_attribute(call, *function, attrib, *pi);
@@ -128,7 +130,8 @@ CUresult cuFuncGetAttribute(int* pi, CUfunction_attribute attrib, CUfunction hfu
 
 CUresult cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib, int value) {
   return Library::get().call(Symbol::cuFuncSetAttribute, Need::context, [&](Call& call) {
-    FunctionEntry* const function = call.machine.functions.find(value_of(hfunc));
+    FunctionEntry* const function =
+        ferry::sim::find_function(call.machine, call.context->handle, value_of(hfunc));
     if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
     return ferry::sim::set_attribute(call, *function, attrib, value);
   });
@@ -136,7 +139,8 @@ CUresult cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib, int v
 
 CUresult cuFuncSetCacheConfig(CUfunction hfunc, CUfunc_cache config) {
   return Library::get().call(Symbol::cuFuncSetCacheConfig, Need::context, [&](Call& call) {
-    if (call.machine.functions.find(value_of(hfunc)) == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+    if (ferry::sim::find_function(call.machine, call.context->handle, value_of(hfunc)) == nullptr)
+      return CUDA_ERROR_INVALID_HANDLE;
     return config > CU_FUNC_CACHE_PREFER_EQUAL ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
   });
 }

@@ -142,7 +142,8 @@ Picoseconds extra_time_of(const QueuedLaunch& queued) {
 
 CUresult launch(Symbol symbol, const LaunchRequest& request) {
   return Library::get().call(symbol, Need::context, [&](Call& call) {
-    const FunctionEntry* const function = call.machine.functions.find(value_of(request.function));
+    const FunctionEntry* const function =
+        find_function(call.machine, call.context->handle, value_of(request.function));
     if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
     if (const CUresult shape = check_shape(call, *function, request); shape != CUDA_SUCCESS)
       return shape;

@@ -127,6 +127,8 @@ class Machine {
   Events events;
   Modules modules;
   Functions functions;
+  LoadedLibraries libraries;
+  LoadedKernels kernels;
   MemoryPools pools;
 
  private:

@@ -1,22 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// Modules and the functions in them, by handle. They belong to a context and go with it. Owned by
-// the machine; requires the lock.
+// Modules and the functions in them, which belong to a context and go with it; libraries and the
+// kernels in them, which belong to none: in each context where one is used it has a module. Owned
+// by the machine; requires the lock.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/machine/streams.hpp"
+#include "sim/words/kernel_image.hpp"
 
 namespace ferry::sim {
+
+class Machine;
+
+using HandlesByName = std::map<std::string, std::uint64_t, std::less<>>;
 
 struct ModuleEntry {
   std::uint64_t context = 0;
   std::vector<std::byte> image;
-  std::map<std::string, std::uint64_t, std::less<>> functions;  // handles, by name
+  HandlesByName functions;
 };
 
 // What a program may set on a function, and is told again.
@@ -32,7 +40,43 @@ struct FunctionEntry {
   FunctionSettings settings;
 };
 
+struct LibraryEntry {
+  std::uint64_t context = 0;  // of none
+  std::vector<std::byte> image;
+  HandlesByName kernels;
+  std::map<std::uint64_t, std::uint64_t> modules;  // by context
+};
+
+struct KernelEntry {
+  std::uint64_t context = 0;  // of none
+  std::uint64_t library = 0;
+  std::string name;
+};
+
 using Modules = HandleTable<ModuleEntry, HandleKind::module>;
 using Functions = HandleTable<FunctionEntry, HandleKind::function>;
+using LoadedLibraries = HandleTable<LibraryEntry, HandleKind::library>;
+using LoadedKernels = HandleTable<KernelEntry, HandleKind::kernel>;
+
+// The handle of a new module.
+[[nodiscard]] std::uint64_t add_module(Machine& machine, std::uint64_t context, ImageBytes image);
+void unload_module(Machine& machine, std::uint64_t module);
+
+// The handle of a function of a module, the same each time; nothing where the image does not have
+// the name. Requires: there is the module.
+[[nodiscard]] std::optional<std::uint64_t> function_of(Machine& machine, std::uint64_t module,
+                                                       std::string_view name);
+
+// A library's module in a context, made where there is none yet. Requires: there is the library.
+[[nodiscard]] std::uint64_t module_of(Machine& machine, std::uint64_t library,
+                                      std::uint64_t context);
+[[nodiscard]] std::optional<std::uint64_t> kernel_of(Machine& machine, std::uint64_t library,
+                                                     std::string_view name);
+void unload_library(Machine& machine, std::uint64_t library);
+
+// What the handle of a function stands for; that of a kernel, in the given context, too. Null where
+// there is none.
+[[nodiscard]] FunctionEntry* find_function(Machine& machine, std::uint64_t context,
+                                           std::uint64_t handle);
 
 }  // namespace ferry::sim

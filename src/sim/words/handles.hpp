@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handle values for contexts, streams, events, modules, functions and memory pools. Never addresses
-// of objects, and of no two kinds the same. Never given twice either, so that a stale handle is
-// found out, unless that is asked for: a program must not rely on it.
+// Handle values for contexts, streams, events, modules, functions, libraries, kernels and memory
+// pools. Never addresses of objects, and of no two kinds the same. Never given twice either, so
+// that a stale handle is found out, unless that is asked for: a program must not rely on it.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +16,8 @@ enum class HandleKind : std::uint64_t {
   module = 0xD,
   function = 0xF,
   pool = 0xB,
+  library = 0xA,
+  kernel = 0x9,
 };
 
 class HandleMaker {

@@ -7,6 +7,8 @@
 #include <cctype>
 #include <cstdint>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <limits>
 
 namespace ferry::sim {
@@ -139,6 +141,16 @@ std::optional<ImageBytes> find_image_in(ImageBytes file) {
   if (!may_be_text(file.front())) return find_binary(file.data(), file.size());
   const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
   return is_ptx(text) ? std::optional(file) : std::nullopt;
+}
+
+ImageFile::ImageFile(const char* path) {
+  std::ifstream file(path, std::ios::binary);
+  if (file)
+    content_.emplace(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+}
+
+std::optional<ImageBytes> ImageFile::image() const {
+  return content_ ? find_image_in(std::as_bytes(std::span(*content_))) : std::nullopt;
 }
 
 bool has_name(ImageBytes image, std::string_view name) {

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace ferry::sim {
@@ -20,6 +21,17 @@ using ImageBytes = std::span<const std::byte>;
 // The same in a file, which may be cut off or hostile: nothing beyond it is read. No wrapper, which
 // is a thing of memory.
 [[nodiscard]] std::optional<ImageBytes> find_image_in(ImageBytes file);
+
+// A file, read whole, and the image in it.
+class ImageFile {
+ public:
+  explicit ImageFile(const char* path);
+  [[nodiscard]] bool exists() const { return content_.has_value(); }
+  [[nodiscard]] std::optional<ImageBytes> image() const;
+
+ private:
+  std::optional<std::string> content_;
+};
 
 // The name stands in the image as a word of its own. Names stay readable in fatbins, compressed or
 // not.

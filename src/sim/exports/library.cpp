@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// Exported: libraries, which belong to no context, and the kernels in them.
+#include "sim/machine/library.hpp"
+
+#include <optional>
+
+#include "sim/words/kernel_image.hpp"
+
+namespace ferry::sim {
+
+namespace {
+
+// What a program asks of the loading; nothing is compiled here.
+bool are_options(unsigned count, const CUlibraryOption* options, void* const* values) {
+  if (count > 0 && (options == nullptr || values == nullptr)) return false;
+  for (unsigned i = 0; i < count; ++i) {
+    if (options[i] > CU_LIBRARY_BINARY_IS_PRESERVED) return false;
+  }
+  return true;
+}
+
+CUresult add_library(Call& call, const std::optional<ImageBytes>& image, CUlibrary* out) {
+  if (!image) return CUDA_ERROR_INVALID_IMAGE;
+  LibraryEntry entry;
+  entry.image.assign(image->begin(), image->end());
+  *out = to_handle<CUlibrary>(call.machine.libraries.add(std::move(entry)));
+  return CUDA_SUCCESS;
+}
+
+// Runs body(Call&, KernelEntry&) where the kernel is there.
+template <typename Body>
+CUresult with_kernel(Symbol symbol, Need need, CUkernel kernel, Body&& body) {
+  return Library::get().call(symbol, need, [&](Call& call) {
+    KernelEntry* const entry = call.machine.kernels.find(value_of(kernel));
+    return entry == nullptr ? CUDA_ERROR_INVALID_HANDLE : body(call, *entry);
+  });
+}
+
+template <typename Body>
+CUresult with_library(Symbol symbol, Need need, CUlibrary library, Body&& body) {
+  return Library::get().call(symbol, need, [&](Call& call) {
+    const bool is_there = call.machine.libraries.find(value_of(library)) != nullptr;
+    return is_there ? body(call) : CUDA_ERROR_INVALID_HANDLE;
+  });
+}
+
+}  // namespace
+
+}  // namespace ferry::sim
+
+using ferry::sim::Call;
+using ferry::sim::ImageFile;
+using ferry::sim::KernelEntry;
+using ferry::sim::Library;
+using ferry::sim::Need;
+using ferry::sim::Symbol;
+using ferry::sim::to_handle;
+using ferry::sim::value_of;
+using ferry::sim::with_kernel;
+using ferry::sim::with_library;
+
+CUresult cuLibraryLoadData(CUlibrary* library, const void* code, CUjit_option* /*jitOptions*/,
+                           void** /*jitOptionsValues*/, unsigned int /*numJitOptions*/,
+                           CUlibraryOption* libraryOptions, void** libraryOptionValues,
+                           unsigned int numLibraryOptions) {
+  return Library::get().call(Symbol::cuLibraryLoadData, Need::initialised, [&](Call& call) {
+    if (library == nullptr || code == nullptr ||
+        !ferry::sim::are_options(numLibraryOptions, libraryOptions, libraryOptionValues)) {
+      return CUDA_ERROR_INVALID_VALUE;
+    }
+    return ferry::sim::add_library(call, ferry::sim::find_image(code), library);
+  });
+}
+
+CUresult cuLibraryLoadFromFile(CUlibrary* library, const char* fileName,
+                               CUjit_option* /*jitOptions*/, void** /*jitOptionsValues*/,
+                               unsigned int /*numJitOptions*/, CUlibraryOption* libraryOptions,
+                               void** libraryOptionValues, unsigned int numLibraryOptions) {
+  return Library::get().call(Symbol::cuLibraryLoadFromFile, Need::initialised, [&](Call& call) {
+    if (library == nullptr || fileName == nullptr ||
+        !ferry::sim::are_options(numLibraryOptions, libraryOptions, libraryOptionValues)) {
+      return CUDA_ERROR_INVALID_VALUE;
+    }
+    const ImageFile file(fileName);
+    if (!file.exists()) return CUDA_ERROR_FILE_NOT_FOUND;
+    return ferry::sim::add_library(call, file.image(), library);
+  });
+}
+
+CUresult cuLibraryUnload(CUlibrary library) {
+  return Library::get().call(Symbol::cuLibraryUnload, Need::initialised, [&](Call& call) {
+    if (call.machine.libraries.find(value_of(library)) == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    ferry::sim::unload_library(call.machine, value_of(library));
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuLibraryGetKernel(CUkernel* pKernel, CUlibrary library, const char* name) {
+  return with_library(Symbol::cuLibraryGetKernel, Need::initialised, library, [&](Call& call) {
+    if (pKernel == nullptr || name == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    const auto kernel = ferry::sim::kernel_of(call.machine, value_of(library), name);
+    if (!kernel) return CUDA_ERROR_NOT_FOUND;
+    *pKernel = to_handle<CUkernel>(*kernel);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuLibraryGetModule(CUmodule* pMod, CUlibrary library) {
+  return with_library(Symbol::cuLibraryGetModule, Need::context, library, [&](Call& call) {
+    if (pMod == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    *pMod = to_handle<CUmodule>(
+        ferry::sim::module_of(call.machine, value_of(library), call.context->handle));
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuKernelGetFunction(CUfunction* pFunc, CUkernel kernel) {
+  return with_kernel(
+      Symbol::cuKernelGetFunction, Need::context, kernel, [&](Call& call, KernelEntry& entry) {
+        if (pFunc == nullptr) return CUDA_ERROR_INVALID_VALUE;
+        const std::uint64_t module =
+            ferry::sim::module_of(call.machine, entry.library, call.context->handle);
+        *pFunc = to_handle<CUfunction>(*ferry::sim::function_of(call.machine, module, entry.name));
+        return CUDA_SUCCESS;
+      });
+}
+
+CUresult cuKernelGetLibrary(CUlibrary* pLib, CUkernel kernel) {
+  return with_kernel(Symbol::cuKernelGetLibrary, Need::initialised, kernel,
+                     [&](Call&, KernelEntry& entry) {
+                       if (pLib == nullptr) return CUDA_ERROR_INVALID_VALUE;
+                       *pLib = to_handle<CUlibrary>(entry.library);
+                       return CUDA_SUCCESS;
+                     });
+}
+
+CUresult cuKernelGetName(const char** name, CUkernel hfunc) {
+  return with_kernel(Symbol::cuKernelGetName, Need::initialised, hfunc,
+                     [&](Call&, KernelEntry& entry) {
+                       if (name == nullptr) return CUDA_ERROR_INVALID_VALUE;
+                       *name = entry.name.c_str();  // lives until the library is unloaded
+                       return CUDA_SUCCESS;
+                     });
+}
