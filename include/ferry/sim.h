@@ -77,7 +77,7 @@ typedef uint64_t (*ferry_sim_calls_fn)(const char* function);
 typedef uint64_t (*ferry_sim_memory_in_use_fn)(int device);
 
 /* Runs queued work of all streams to the end, whatever the schedule. The host has seen it complete.
- */
+ * No effect inside a host function. */
 typedef void (*ferry_sim_drain_fn)(void);
 
 /* Copies device memory to the host at once, without order or timing: what a debugger would see.

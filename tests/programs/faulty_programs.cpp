@@ -238,6 +238,21 @@ bool a_ring_that_waits_for_the_other_buffer() {
   return true;
 }
 
+bool rewritten_after_a_word_without_waiting_for_its_reader() {
+  const CUstream up = new_stream();
+  const CUstream down = new_stream();
+  const CUdeviceptr device = device_memory();
+  const CUdeviceptr word = device_memory();
+  unsigned char* const to = pinned_memory();
+  FERRY_MUST(cuMemcpyHtoDAsync(device, pinned_memory(1), kBytes, up));
+  FERRY_MUST(cuStreamWriteValue32(up, word, 1, 0));
+  FERRY_MUST(cuMemcpyHtoDAsync(device, pinned_memory(2), kBytes, up));
+  FERRY_MUST(cuStreamWaitValue32(down, word, 1, CU_STREAM_WAIT_VALUE_GEQ));
+  FERRY_MUST(cuMemcpyDtoHAsync(to, device, kBytes, down));
+  FERRY_MUST(cuStreamSynchronize(down));
+  return all_are(to, 1);
+}
+
 bool used_before_it_is_allocated() {
   const CUstream owner = new_stream();
   const CUstream user = new_stream();
@@ -285,6 +300,8 @@ constexpr Program kPrograms[] = {
      a_member_of_a_batch_reads_what_another_writes},
     {"handed_to_another_thread_without_a_wait", handed_to_another_thread_without_a_wait},
     {"two_threads_and_their_default_streams", two_threads_and_their_default_streams},
+    {"rewritten_after_a_word_without_waiting_for_its_reader",
+     rewritten_after_a_word_without_waiting_for_its_reader},
     {"used_before_it_is_allocated", used_before_it_is_allocated},
     {"freed_while_another_stream_reads", freed_while_another_stream_reads},
     {"a_ring_that_waits_for_the_other_buffer", a_ring_that_waits_for_the_other_buffer},

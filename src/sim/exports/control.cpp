@@ -50,6 +50,7 @@ uint64_t ferry_sim_memory_in_use(int device) {
 }
 
 void ferry_sim_drain() {
+  if (ThreadState::mine().in_host_function) return;  // it would wait for itself
   Library::get().with_machine([](Lock& lock, Machine& machine) {
     const ferry::sim::Clock waited_for = machine.engine.clock_of_all();
     machine.engine.finish_all(lock);

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <memory>
+#include <utility>
 
 #include "sim/exports/copies.hpp"
 #include "sim/machine/device_attributes.hpp"
@@ -30,6 +32,12 @@ struct QueuedLaunch {
   KernelArguments arguments;
   std::vector<ferry_sim_range> ranges;
 };
+
+void say_once(const char* what) {
+  static bool said = false;  // under the library's lock
+  if (!std::exchange(said, true))
+    fmt::print(stderr, "ferry-sim: {} is not supported by the stand-in\n", what);
+}
 
 CUresult check_shape(Call& call, const FunctionEntry& function, const LaunchRequest& request) {
   const int device = call.machine.contexts.find(function.context)->device;
@@ -67,7 +75,10 @@ CUresult take_arguments(const LaunchRequest& request, const Kernel& kernel, Kern
   }
   if (sizes.empty()) return CUDA_SUCCESS;
   if (request.extra == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  if (sizes.size() > 1) return CUDA_ERROR_NOT_SUPPORTED;  // how they are aligned is not known
+  if (sizes.size() > 1) {  // how they are aligned is not known
+    say_once("a launch with several arguments in one buffer (extra)");
+    return CUDA_ERROR_NOT_SUPPORTED;
+  }
   const void* buffer = nullptr;
   std::size_t bytes = 0;
   for (void** word = request.extra; *word != CU_LAUNCH_PARAM_END; word += 2) {
@@ -84,42 +95,73 @@ CUresult take_arguments(const LaunchRequest& request, const Kernel& kernel, Kern
   return CUDA_SUCCESS;
 }
 
-bool is_reachable(const Machine& machine, const ferry_sim_range& range) {
-  return machine.addresses.contains(range.address) ||
-         machine.host.covers(range.address, range.bytes);
-}
+// The copies that a launch works on. Ranges that share bytes share their copy, so that a kernel
+// that works in place finds what it wrote.
+class LaunchMemory {
+ public:
+  explicit LaunchMemory(const std::vector<ferry_sim_range>& ranges) {
+    for (const ferry_sim_range& range : ranges) {
+      if (range.bytes > 0) spans_[range.address] = std::max(spans_[range.address], range.bytes);
+    }
+    for (auto span = spans_.begin(); span != spans_.end();) {
+      const auto next = std::next(span);
+      const bool overlap = next != spans_.end() && next->first - span->first < span->second;
+      if (overlap) {
+        span->second = std::max(span->second, next->first - span->first + next->second);
+        spans_.erase(next);
+      } else {
+        span = next;
+      }
+    }
+    for (const auto& [start, bytes] : spans_) copies_[start].resize(bytes);
+  }
+
+  [[nodiscard]] void* of(const ferry_sim_range& range) {
+    if (range.bytes == 0) return nullptr;
+    const auto copy = std::prev(copies_.upper_bound(range.address));
+    return copy->second.data() + (range.address - copy->first);
+  }
+
+ private:
+  std::map<std::uint64_t, std::size_t> spans_;  // bytes, by address
+  std::map<std::uint64_t, std::vector<std::byte>> copies_;
+};
 
 // Kernels run like host code: without the driver, whatever thread they run on.
-void run_on_copies(const QueuedLaunch& queued, std::vector<std::vector<std::byte>>& copies) {
+void run_on_copies(const QueuedLaunch& queued, LaunchMemory& copies) {
   std::vector<void*> memory;
-  for (auto& copy : copies) memory.push_back(copy.data());
+  for (const ferry_sim_range& range : queued.ranges) memory.push_back(copies.of(range));
   const std::vector<const void*> arguments = queued.arguments.pointers();
   as_host_function(
       [&] { queued.kernel->functions.run(&queued.launch, arguments.data(), memory.data()); });
 }
 
+bool may_touch(Machine& machine, int device, const ferry_sim_range& range) {
+  if (range.bytes == 0 || machine.host.covers(range.address, range.bytes)) return true;
+  const Access access = range.writes != 0 ? Access::read_write : Access::read;
+  return machine.addresses.contains(range.address) &&
+         machine.operations.may(device, access, range.address, range.bytes);
+}
+
 CUresult run_launch(Machine& machine, int device, const QueuedLaunch& queued) {
-  const bool with_data = machine.physical.with_data();
-  std::byte nowhere{};  // without data no byte moves, but the rights are checked
-  std::vector<std::vector<std::byte>> copies(queued.ranges.size());
-  const auto copy_of = [&](std::size_t i) {
-    return address_of(with_data ? copies[i].data() : &nowhere);
-  };
-  for (std::size_t i = 0; i < copies.size(); ++i) {
-    const ferry_sim_range& range = queued.ranges[i];
-    if (range.bytes == 0) continue;
-    if (!is_reachable(machine, range)) return CUDA_ERROR_ILLEGAL_ADDRESS;
-    if (with_data) copies[i].resize(range.bytes);
-    const CUresult read = machine.operations.copy(device, copy_of(i), range.address, range.bytes);
-    if (read != CUDA_SUCCESS) return read;
+  for (const ferry_sim_range& range : queued.ranges) {
+    if (!may_touch(machine, device, range)) return CUDA_ERROR_ILLEGAL_ADDRESS;
   }
-  if (with_data) run_on_copies(queued, copies);
-  for (std::size_t i = 0; i < copies.size(); ++i) {
-    const ferry_sim_range& range = queued.ranges[i];
+  if (!machine.physical.with_data()) return CUDA_SUCCESS;
+  LaunchMemory copies(queued.ranges);
+  const auto copy = [&](const ferry_sim_range& range, bool back) {
+    const std::uint64_t here = address_of(copies.of(range));
+    return back ? machine.operations.copy(device, range.address, here, range.bytes)
+                : machine.operations.copy(device, here, range.address, range.bytes);
+  };
+  for (const ferry_sim_range& range : queued.ranges) {
+    if (range.bytes == 0) continue;
+    if (const CUresult read = copy(range, false); read != CUDA_SUCCESS) return read;
+  }
+  run_on_copies(queued, copies);
+  for (const ferry_sim_range& range : queued.ranges) {
     if (range.bytes == 0 || range.writes == 0) continue;
-    const CUresult written =
-        machine.operations.copy(device, range.address, copy_of(i), range.bytes);
-    if (written != CUDA_SUCCESS) return written;
+    if (const CUresult written = copy(range, true); written != CUDA_SUCCESS) return written;
   }
   return CUDA_SUCCESS;
 }

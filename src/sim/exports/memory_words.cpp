@@ -2,11 +2,10 @@
 // Exported: operations that write a word of memory in stream order, or hold a stream until a word
 // has a value.
 //
-// A wait holds its stream here as on a device, and what follows it comes after whatever had run by
-// then. Which write let it go is known only when it runs: while it waits, the hazard checker says
-// nothing of what is queued behind it. (That cuda.h asks for events besides is against deadlocks,
-// which do not arise here.) What a wait reads is not noted, for the same reason that it exists: the
-// word changes while it looks.
+// A wait holds its stream here as on a device, and what follows it comes after the operation that
+// wrote the word; which one is known only when the wait ends. (That cuda.h asks for events besides
+// is against deadlocks, which do not arise here.) What a wait reads is not noted, for the same
+// reason that it exists: the word changes while it looks.
 #include "sim/exports/copies.hpp"
 
 namespace ferry::sim {
@@ -77,6 +76,12 @@ CUresult submit_wait(Call& call, Symbol symbol, const WordRequest& word, CUstrea
     const std::optional<std::uint64_t> current = read(device);
     return !current || satisfies(*current, word);
   };
+  submission.reason = [&machine, read, word](int device) -> const Clock* {
+    const auto written = machine.words.find(word.address);
+    const bool is_its = written != machine.words.end() && machine.physical.with_data() &&
+                        read(device) == written->second.value;
+    return is_its ? &written->second.clock : nullptr;
+  };
   submission.work = [read](int device) {
     return read(device) ? CUDA_SUCCESS : CUDA_ERROR_ILLEGAL_ADDRESS;
   };
@@ -88,6 +93,7 @@ CUresult submit_write(Call& call, Symbol symbol, const WordRequest& word, CUstre
   Submission submission{symbol, stream, Wait::no, {}, {}};
   submission.touches = {{word.address, word.bytes, AccessKind::write}};
   submission.work = [&machine, word](int device) {
+    machine.words[word.address] = {word.value, machine.engine.clock_of_running()};
     return machine.operations.store_word(device, word.address, word.value, word.bytes);
   };
   return submit(call, std::move(submission));

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <new>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -119,6 +120,8 @@ CUresult Library::call(Symbol symbol, Need need, Body&& body, std::uint64_t byte
     if (const CUresult refused = admit(need, call); refused != CUDA_SUCCESS) return refused;
     return body(call);
   } catch (const std::bad_alloc&) {
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  } catch (const std::length_error&) {  // more than any memory holds
     return CUDA_ERROR_OUT_OF_MEMORY;
   }
 }

@@ -33,9 +33,9 @@
 // Choices where cuda.h leaves room:
 // - A copy between devices that does not name the contexts needs peer access. A real driver may
 //   stage it through the host instead.
-// - A stream that waits for a value in memory comes after whatever had run when the value was
-// there;
-//   what is queued behind such a wait is not checked for hazards while it waits.
+// - A stream that waits for a value in memory comes after the operation that wrote it
+//   (cuStreamWriteValue); where other work or the host wrote it, after all that had run by then.
+//   What is queued behind such a wait is checked for hazards when it runs.
 // - Managed memory is host memory that does not move.
 // - cuMemFree finishes the work of the context that owns the memory first, cuMemFreeHost and
 //   cuMemHostUnregister that of all contexts: the real driver synchronises there today, although
@@ -70,6 +70,8 @@
 // - Wrong bytes that only a weaker memory model, an engine's own reordering or ECC could produce.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <vector>
 
 #include "sim/hazards/hazard_checker.hpp"
@@ -130,6 +132,12 @@ class Machine {
   LoadedLibraries libraries;
   LoadedKernels kernels;
   MemoryPools pools;
+  // Words that operations of streams have written, for those that wait for their values.
+  struct WrittenWord {
+    std::uint64_t value = 0;
+    Clock clock;  // of the operation
+  };
+  std::map<std::uint64_t, WrittenWord> words;  // by address
 
  private:
   MachineLimits limits_;

@@ -17,10 +17,12 @@ Stream& per_thread_stream(Call& call) {
   return *stream;
 }
 
-// The host memory that an operation reads, as it was when it was queued.
-struct WatchedSources {
-  Toucher reader;
+// What is kept of an operation until it runs: the host memory that it reads, as it was when it was
+// queued; and what it touches, where its place in the order is known only then.
+struct KeptUntilRun {
+  Toucher who;
   HostSources sources;
+  std::vector<Touch> unplaced;
 };
 
 Toucher toucher_of(const Operation& operation, const Submission& submission) {
@@ -35,21 +37,22 @@ Toucher toucher_of(const Operation& operation, const Submission& submission) {
 
 // Remembers what the operation's sources hold now. Left out is what the program may leave to queued
 // work: memory that an earlier operation writes, and any while host functions are waiting.
-void watch(Machine& machine, const Toucher& who, const std::vector<Touch>& touches,
-           WatchedSources& watched) {
+void watch(Machine& machine, const std::vector<Touch>& touches, HostSources& sources) {
   if (!machine.hazards.is_on() || !machine.physical.with_data()) return;
   if (machine.engine.waiting_host_functions() > 0) return;
-  watched.reader = who;
   for (const Touch& touch : touches) {
     if (touch.kind != AccessKind::read || machine.addresses.contains(touch.address)) continue;
     if (!machine.hazards.is_being_written(touch.address, touch.bytes, machine.engine.seen()))
-      watched.sources.remember(touch.address, touch.bytes);
+      sources.remember(touch.address, touch.bytes);
   }
 }
 
-void report_changed(Machine& machine, const WatchedSources& watched) {
-  if (const auto changed = watched.sources.find_changed())
-    machine.hazards.note_changed_source(watched.reader, changed->address, changed->bytes);
+void check_at_run(Machine& machine, const KeptUntilRun& kept) {
+  if (const auto changed = kept.sources.find_changed())
+    machine.hazards.note_changed_source(kept.who, changed->address, changed->bytes);
+  if (kept.unplaced.empty()) return;
+  const Clock& clock = machine.engine.clock_of_running();
+  machine.hazards.note(kept.who, kept.unplaced, clock, machine.engine.seen());
 }
 
 // What the call costs for each member of a batch, beyond its own price.
@@ -114,19 +117,27 @@ CUresult submit_on(Call& call, const StreamUse& use, Submission submission, Tick
   }
   const std::uint64_t context = use.context->handle;
   const OperationLoad load = load_of_submission(machine, submission, use.context->device);
-  const auto sources = std::make_shared<WatchedSources>();
+  const auto kept = std::make_shared<KeptUntilRun>();
   const Ticket ticket = machine.engine.enqueue(
       *use.stream,
-      [&machine, sources, work = std::move(submission.work), device = use.context->device] {
-        report_changed(machine, *sources);
+      [&machine, kept, work = std::move(submission.work), device = use.context->device] {
+        check_at_run(machine, *kept);
         return work(device);
       },
       submission.after, std::move(may_begin), load.load);
   if (queued != nullptr) *queued = ticket;
-  const Toucher who = toucher_of(*ticket, submission);
-  // Behind a condition its place in the order is not known yet: nothing is said of it then.
-  const bool checked = !ticket->behind_condition;
-  if (checked) machine.hazards.note(who, submission.touches, ticket->clock, machine.engine.seen());
+  if (submission.reason) {
+    ticket->reason = [asked = std::move(submission.reason), device = use.context->device] {
+      return asked(device);
+    };
+  }
+  kept->who = toucher_of(*ticket, submission);
+  const bool placed = !ticket->behind_condition;
+  if (placed) {
+    machine.hazards.note(kept->who, submission.touches, ticket->clock, machine.engine.seen());
+  } else {
+    kept->unplaced = submission.touches;
+  }
   machine.engine.progress(call.lock);
   if (load.holds_caller) machine.engine.wait_in_time(ticket);
   if (submission.wait == Wait::until_done) {
@@ -134,7 +145,7 @@ CUresult submit_on(Call& call, const StreamUse& use, Submission submission, Tick
     machine.engine.observe(ticket->clock);
     return fault_of(call, context);
   }
-  if (checked && !ticket->done) watch(machine, who, submission.touches, *sources);
+  if (placed && !ticket->done) watch(machine, submission.touches, kept->sources);
   return CUDA_SUCCESS;
 }
 

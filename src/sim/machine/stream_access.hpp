@@ -35,8 +35,9 @@ struct Submission {
   Wait wait = Wait::no;
   std::vector<Touch> touches;
   std::function<CUresult(int device)> work;
-  std::vector<Ticket> after = {};                       // beside what the stream comes after
-  std::function<bool(int device)> may_begin = nullptr;  // see Operation
+  std::vector<Ticket> after = {};                            // beside what the stream comes after
+  std::function<bool(int device)> may_begin = nullptr;       // see Operation
+  std::function<const Clock*(int device)> reason = nullptr;  // see Operation
   // For the model of time: what it moves, where that is more than it touches; and whether its time
   // is part of another operation's.
   std::vector<Touch> moves = {};

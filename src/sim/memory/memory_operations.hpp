@@ -51,6 +51,9 @@ class MemoryOperations {
   MemoryOperations(const AddressSpace& addresses, PhysicalMemory& physical, PageTable& pages)
       : addresses_(addresses), physical_(physical), pages_(pages) {}
 
+  // Whether `device` may access all of a range of device memory; true where it is the host's.
+  [[nodiscard]] bool may(int device, Access access, std::uint64_t address, std::uint64_t bytes);
+
   // All run on `device`. Requires: host ranges are memory that this process may access.
   [[nodiscard]] CUresult copy(Reach reach, std::uint64_t destination, std::uint64_t source,
                               std::uint64_t bytes);
@@ -75,7 +78,6 @@ class MemoryOperations {
   [[nodiscard]] bool peek(std::uint64_t address, std::byte* out, std::uint64_t bytes);
 
  private:
-  [[nodiscard]] bool may(int device, Access access, std::uint64_t address, std::uint64_t bytes);
   [[nodiscard]] CUresult move(std::uint64_t destination, std::uint64_t source, std::uint64_t bytes);
   [[nodiscard]] CUresult write(std::uint64_t destination, const std::byte* source,
                                std::uint64_t bytes);

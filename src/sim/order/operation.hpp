@@ -25,6 +25,9 @@ struct Operation {
   // Asked again and again until it holds; empty: always. It may not hold before other work has
   // run, or before the program's own code has written to memory.
   std::function<bool()> may_begin;
+  // Asked once, when it begins: what made the condition true. Null: nobody knows, so it comes after
+  // everything that has run.
+  std::function<const Clock*()> reason;
   // It has a condition, or comes after an operation with one that was still waiting: what it comes
   // after besides is known only when it runs.
   bool behind_condition = false;
@@ -66,7 +69,8 @@ class Stream {
   const std::uint64_t number;
   const bool blocking;
   const LaneNumber lane;
-  Clock clock;  // of its newest operation
+  Clock clock;   // of its newest operation
+  Clock placed;  // of its newest operation that got its place in the order when it ran
   bool destroyed = false;
   unsigned polls = 0;  // queries in a row that found it unfinished
   std::deque<Ticket> queue;

@@ -49,4 +49,17 @@ std::vector<Ticket> ready_operations(std::span<const std::unique_ptr<StreamGroup
   return candidates;
 }
 
+void place(Operation& operation, const Clock& finished, const Clock& seen) {
+  Stream& stream = *operation.stream;
+  operation.clock.join(stream.placed);
+  for (const Ticket& earlier : operation.after) operation.clock.join(earlier->clock);
+  if (operation.may_begin) {
+    const Clock* const reason = operation.reason ? operation.reason() : nullptr;
+    operation.clock.join(reason == nullptr ? finished : *reason);
+    operation.clock.join(seen);
+  }
+  stream.placed = operation.clock;
+  stream.clock.join(operation.clock);
+}
+
 }  // namespace ferry::sim

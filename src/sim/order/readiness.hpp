@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which operations may run, by what they come after alone: no schedule is asked. Requires the
-// library's lock.
+// Which operations may run, by what they come after alone, and what that is: no schedule is asked.
+// Requires the library's lock.
 #pragma once
 
 #include <memory>
@@ -21,5 +21,10 @@ namespace ferry::sim {
 // One candidate for each stream whose oldest operation may run, in the order of enqueueing.
 [[nodiscard]] std::vector<Ticket> ready_operations(
     std::span<const std::unique_ptr<StreamGroup>> groups);
+
+// Gives an operation behind a condition, which is about to run, its place in the order: it comes
+// after what made the condition true. Where nobody knows that, after all that has run; and after
+// all that the program had seen, whose own code may have written the value.
+void place(Operation& operation, const Clock& finished, const Clock& seen);
 
 }  // namespace ferry::sim

@@ -250,6 +250,7 @@ Ticket StreamEngine::next_towards(const Ticket& target) {
 void StreamEngine::run(Lock& lock, const Ticket& ticket) {
   Stream& stream = *ticket->stream;
   StreamGroup& group = stream.group;
+  if (ticket->behind_condition) place(*ticket, finished_, seen_);
   if ((group.fault == 0 || ticket->despite_fault) && ticket->work) {
     if (ticket->calls_host) {
       ticket->running = true;
@@ -258,17 +259,13 @@ void StreamEngine::run(Lock& lock, const Ticket& ticket) {
       static_cast<void>(ticket->work());
       lock.lock();
     } else {
+      running_ = ticket.get();
       group.fault = ticket->work();
     }
   }
   ticket->running = false;
   if (ticket->calls_host) --waiting_host_functions_;
   ticket->done = true;
-  if (ticket->behind_condition) {
-    // Whatever made the condition true has run; it cannot be told apart from the rest.
-    ticket->clock.join(finished_);
-    stream.clock.join(finished_);
-  }
   finished_.set(ticket->lane, ticket->count);
   ticket->finished_at = ++ticks_;
   ticket->stream = nullptr;
@@ -276,6 +273,7 @@ void StreamEngine::run(Lock& lock, const Ticket& ticket) {
   ticket->work = nullptr;
   if (ticket->may_begin) --conditions_;
   ticket->may_begin = nullptr;
+  ticket->reason = nullptr;
   stream.queue.pop_front();
   --pending_;
   reap(stream);

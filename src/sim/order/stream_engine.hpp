@@ -89,6 +89,9 @@ class StreamEngine {
   void observe(const Clock& clock) { seen_.join(clock); }
   [[nodiscard]] const Clock& seen() const { return seen_; }
 
+  // What the operation comes after whose work runs now. Requires: called by that work.
+  [[nodiscard]] const Clock& clock_of_running() const { return running_->clock; }
+
   // Host functions that were queued and have not run yet.
   [[nodiscard]] std::uint64_t waiting_host_functions() const { return waiting_host_functions_; }
 
@@ -136,7 +139,8 @@ class StreamEngine {
   Timeline timeline_;
   Lanes lanes_;
   Clock seen_;
-  Clock finished_;  // everything that has run
+  Clock finished_;                      // everything that has run
+  const Operation* running_ = nullptr;  // the operation that runs under the lock, or did last
   std::uint64_t pending_ = 0;
   std::uint64_t conditions_ = 0;     // pending operations with `may_begin`
   std::condition_variable changed_;  // an operation that ran without the lock is done

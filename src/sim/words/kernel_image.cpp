@@ -4,18 +4,22 @@
 #include <elf.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cctype>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <limits>
+#include <sstream>
+#include <utility>
 
 namespace ferry::sim {
 
 namespace {
 
 // As nvcc writes them (fatbinary_section.h and fatbinary.h of the toolkit).
+constexpr std::uint32_t kElfMagic = 0x464c457f;
 constexpr std::uint32_t kWrapperMagic = 0x466243b1;
 constexpr std::uint32_t kFatbinMagic = 0xba55ed50;
 
@@ -103,14 +107,19 @@ bool may_be_text(std::byte first) {
   return letter == '/' || letter == '.' || std::isspace(letter) != 0;
 }
 
+// Reads no further than the first byte that differs: what is not an image may be shorter than any.
+bool begins_with(const void* start, std::uint32_t magic) {
+  const auto wanted = std::bit_cast<std::array<std::byte, sizeof magic>>(magic);
+  return std::equal(wanted.begin(), wanted.end(), static_cast<const std::byte*>(start));
+}
+
 // A cubin or a fatbin.
 std::optional<ImageBytes> find_binary(const void* start, std::size_t most) {
-  constexpr std::size_t kMagicBytes = 4;
-  if (most < kMagicBytes) return std::nullopt;
+  if (most < sizeof kElfMagic) return std::nullopt;
   std::optional<std::size_t> bytes;
-  if (std::memcmp(start, ELFMAG, SELFMAG) == 0) {
+  if (begins_with(start, kElfMagic)) {
     bytes = elf_bytes(start, most);
-  } else if (read<std::uint32_t>(start) == kFatbinMagic) {
+  } else if (begins_with(start, kFatbinMagic)) {
     bytes = fatbin_bytes(start, most);
   }
   return bytes ? std::optional(bytes_at(start, *bytes)) : std::nullopt;
@@ -129,7 +138,7 @@ std::optional<ImageBytes> find_image(const void* start) {
     const std::string_view text(static_cast<const char*>(start));
     return is_ptx(text) ? std::optional(bytes_at(start, text.size())) : std::nullopt;
   }
-  if (read<std::uint32_t>(start) == kWrapperMagic) {
+  if (begins_with(start, kWrapperMagic)) {
     start = read<FatbinWrapper>(start).image;
     if (start == nullptr) return std::nullopt;
   }
@@ -145,8 +154,12 @@ std::optional<ImageBytes> find_image_in(ImageBytes file) {
 
 ImageFile::ImageFile(const char* path) {
   std::ifstream file(path, std::ios::binary);
-  if (file)
-    content_.emplace(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+  if (!file) return;
+  file.peek();  // notes what a directory answers; copying the stream's buffer would not tell
+  if (file.bad()) return;
+  std::ostringstream content;
+  content << file.rdbuf();
+  content_ = std::move(content).str();
 }
 
 std::optional<ImageBytes> ImageFile::image() const {

@@ -31,8 +31,8 @@ Job job_of(const void* const* arguments) {
 std::size_t scale_ranges(const ferry_sim_launch*, const void* const* arguments,
                          ferry_sim_range* out, std::size_t) {
   const Job job = job_of(arguments);
-  out[0] = {job.source, job.count * 4, 0};
-  out[1] = {job.destination, job.count * 4, 1};
+  out[0] = {job.source, std::size_t{job.count} * 4, 0};
+  out[1] = {job.destination, std::size_t{job.count} * 4, 1};
   return 2;
 }
 
@@ -123,6 +123,22 @@ TEST_P(ExportsLaunchTest, AnotherStreamWithoutAWaitIsAHazard) {
 
 TEST_P(ExportsLaunchTest, MemoryThatIsNotThereIsAnIllegalAddress) {
   FERRY_OK(launch({source, source + (64 << 20), 64, 1}));
+  EXPECT_EQ(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
+  EXPECT_EQ(runs, 0);
+}
+
+// Both ranges are declared; where they share bytes they share the copy.
+TEST_P(ExportsLaunchTest, AKernelMayWorkInPlace) {
+  FERRY_OK(launch({source, source, 64, 2}));
+  FERRY_OK(launch({source, source + 32, 8, 10}));
+  FERRY_OK(cuCtxSynchronize());
+  EXPECT_EQ(peek(source), 14U);
+  EXPECT_EQ(peek(source + 32), 140U);
+  EXPECT_EQ(peek(source + 63 * 4), 14U);
+}
+
+TEST_P(ExportsLaunchTest, ARangeBeyondItsMemoryIsAnIllegalAddressHoweverLarge) {
+  FERRY_OK(launch({source, destination, 0xFFFF'FFFF, 1}));
   EXPECT_EQ(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
   EXPECT_EQ(runs, 0);
 }

@@ -65,6 +65,44 @@ TEST_F(ExportsMemoryWordsTest, AWaitIsAnOrderForTheHazardChecker) {
   }
 }
 
+// The wait is an order for what came before the write, and for nothing else, whatever has run.
+TEST_F(ExportsMemoryWordsTest, WhatComesAfterTheWriteIsNotOrderedByTheWait) {
+  for (const char* settings : {"schedule=eager", "schedule=lazy", "schedule=random;seed=1",
+                               "schedule=random;seed=2", "schedule=random;seed=3"}) {
+    start(settings);
+    const CUdeviceptr data = allocate(4096);
+    const CUdeviceptr copy = allocate(4096);
+    const CUstream reading = stream();
+    const CUstream writing = stream();
+    FERRY_OK(cuMemsetD32Async(data, 1, 1024, writing));
+    FERRY_OK(cuStreamWriteValue32_v2(writing, word, 5, 0));
+    FERRY_OK(cuMemsetD32Async(data, 2, 1024, writing));  // does not wait for the reader
+    FERRY_OK(cuStreamWaitValue32_v2(reading, word, 5, CU_STREAM_WAIT_VALUE_EQ));
+    FERRY_OK(cuMemcpyDtoDAsync_v2(copy, data, 4096, reading));
+    FERRY_OK(cuStreamSynchronize(reading));
+    EXPECT_EQ(ferry_sim_take_hazards(), 1U) << settings;
+    FERRY_OK(cuCtxSynchronize());
+  }
+}
+
+TEST_F(ExportsMemoryWordsTest, AValueWrittenByTheHostComesAfterWhatItHadSeen) {
+  void* const pinned = allocate_host(4);
+  auto* const flag = static_cast<std::uint32_t*>(pinned);
+  *flag = 0;
+  const CUdeviceptr data = allocate(4096);
+  const CUdeviceptr copy = allocate(4096);
+  const CUstream reading = stream();
+  const CUstream writing = stream();
+  FERRY_OK(cuStreamWaitValue32_v2(reading, reinterpret_cast<CUdeviceptr>(pinned), 1,
+                                  CU_STREAM_WAIT_VALUE_EQ));
+  FERRY_OK(cuMemcpyDtoDAsync_v2(copy, data, 4096, reading));
+  FERRY_OK(cuMemsetD32Async(data, 1, 1024, writing));
+  FERRY_OK(cuStreamSynchronize(writing));
+  *flag = 1;
+  FERRY_OK(cuStreamSynchronize(reading));
+  EXPECT_EQ(peek(copy), 1U);
+}
+
 TEST_F(ExportsMemoryWordsTest, AFillLetsGoToo) {
   const CUstream waiting = stream();
   FERRY_OK(cuStreamWaitValue32_v2(waiting, word, 1, CU_STREAM_WAIT_VALUE_EQ));

@@ -35,6 +35,7 @@ TEST_F(ExportsModuleTest, AFileIsLoaded) {
 TEST_F(ExportsModuleTest, ABadFileIsRefused) {
   CUmodule module = nullptr;
   EXPECT_EQ(cuModuleLoad(&module, "/nonexistent.ptx"), CUDA_ERROR_FILE_NOT_FOUND);
+  EXPECT_EQ(cuModuleLoad(&module, "/"), CUDA_ERROR_FILE_NOT_FOUND);
   for (const std::string& content :
        {std::string(), std::string("text"), std::string("\x50\xed\x55\xba\x01\0\x10\0", 8),
         std::string("\x7f"

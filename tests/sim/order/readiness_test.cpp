@@ -90,5 +90,32 @@ TEST_F(ReadinessTest, TheWayToATargetLeadsThroughItsStreamAndWhatItComesAfter) {
   EXPECT_EQ(next_needed(target), nullptr) << "somebody else runs it";
 }
 
+TEST_F(ReadinessTest, BehindAConditionTheOrderIsKnownWhenItIsMet) {
+  Clock reason;
+  reason.set(3, 30);
+  Clock finished;
+  finished.set(3, 99);
+  Clock seen;
+  seen.set(4, 40);
+  const Ticket waits = append(*first);
+  waits->may_begin = [] { return true; };
+  waits->reason = [&] { return &reason; };
+  place(*waits, finished, seen);
+  EXPECT_EQ(waits->clock.of(3), 30U) << "not all that has run";
+  EXPECT_EQ(waits->clock.of(4), 40U);
+
+  const Ticket follows = append(*first);
+  const Ticket elsewhere = append(*second, {waits});
+  place(*follows, finished, seen);
+  place(*elsewhere, finished, seen);
+  EXPECT_EQ(follows->clock.of(3), 30U);
+  EXPECT_EQ(elsewhere->clock.of(3), 30U);
+  EXPECT_EQ(second->clock.of(3), 30U) << "what is queued later comes after it too";
+
+  waits->reason = nullptr;
+  place(*waits, finished, seen);
+  EXPECT_EQ(waits->clock.of(3), 99U);
+}
+
 }  // namespace
 }  // namespace ferry::sim

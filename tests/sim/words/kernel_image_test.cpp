@@ -92,6 +92,12 @@ TEST(KernelImage, AFileIsNotReadBeyondItsEnd) {
   EXPECT_FALSE(find_image_in(bytes_of(fatbin)));
 }
 
+TEST(ImageFile, WhatCannotBeReadIsNotThere) {
+  EXPECT_FALSE(ImageFile("/nonexistent").exists());
+  EXPECT_FALSE(ImageFile("/").exists());
+  EXPECT_FALSE(ImageFile("/proc/self/mem").exists());
+}
+
 TEST(KernelImage, ANameIsAWordOfItsOwn) {
   constexpr char kNames[] = "x.text.scale\0scale_all\0rescale";
   const std::string text(kNames, sizeof kNames - 1);
