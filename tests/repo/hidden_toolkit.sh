@@ -9,7 +9,7 @@ folder=build/hidden-toolkit
 
 step "Configuring without an installed CUDA Toolkit" "A Python package index must be reachable."
 run_logged hidden-toolkit-configure.log cmake -S . -B "$folder" -G Ninja -DFERRY_HIDE_TOOLKIT=ON \
-  -DCMAKE_BUILD_TYPE=Debug -DFERRY_DEVICE_CODE=ON -DFERRY_WERROR=ON -DFERRY_BENCH=OFF
+  -DCMAKE_BUILD_TYPE=Debug -DFERRY_DEVICE_CODE=ON -DFERRY_WERROR=ON -DFERRY_TESTS=ON -DFERRY_BENCH=OFF
 
 nvcc=$(sed -n 's/^FERRY_NVCC:INTERNAL=//p' "$folder/CMakeCache.txt")
 [[ $nvcc == "$root"/build/cuda-toolkit/* ]] || fail "The nvcc in use is '$nvcc', not the one of the wheels."
