@@ -85,7 +85,8 @@ typedef void (*ferry_sim_drain_fn)(void);
 typedef int (*ferry_sim_peek_fn)(uint64_t address, void* out, size_t bytes);
 
 /* How many hazards (accesses to the same bytes that nothing orders) were found since the last take;
- * each was printed to stderr as "ferry-sim: hazard: ...". Those taken no longer count: a process
+ * each was printed to stderr as "ferry-sim: hazard: ...", with both operations and where in the
+ * program they were asked for. Those taken no longer count: a process
  * with others would end with status 66 where it ends with 0. Setting: hazards=off|report|abort. */
 typedef uint64_t (*ferry_sim_take_hazards_fn)(void);
 

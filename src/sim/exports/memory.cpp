@@ -32,7 +32,7 @@ CUresult take_host_memory(Call& call, Symbol symbol, void* pointer,
     return fault;
   if (const CUresult result = (call.machine.host.*take)(pointer); result != CUDA_SUCCESS)
     return result;
-  call.machine.hazards.note_host_end(symbol, ended.start, ended.size, seen);
+  call.machine.hazards.note_host_end({symbol, call.site}, ended.start, ended.size, seen);
   return CUDA_SUCCESS;
 }
 
@@ -55,7 +55,7 @@ CUresult allocate(Call& call, std::size_t bytes, CUdeviceptr& out) {
 // By cuda.h it waits for nothing: the program must know that the memory is no longer used.
 CUresult free_pool_memory(Call& call, const Mapping& mapping) {
   Machine& machine = call.machine;
-  machine.hazards.note_end(Symbol::cuMemFree_v2, mapping, machine.engine.seen());
+  machine.hazards.note_end({Symbol::cuMemFree_v2, call.site}, mapping, machine.engine.seen());
   machine.pools.free_now(mapping);
   return CUDA_SUCCESS;
 }
@@ -124,7 +124,7 @@ CUresult cuMemFree_v2(CUdeviceptr dptr) {
     if (const CUresult fault = ferry::sim::fault_of(call, ended.context); fault != CUDA_SUCCESS)
       return fault;
     if (!call.machine.allocations.free(dptr)) return CUDA_ERROR_INVALID_VALUE;
-    call.machine.hazards.note_end(Symbol::cuMemFree_v2, ended, seen);
+    call.machine.hazards.note_end({Symbol::cuMemFree_v2, call.site}, ended, seen);
     return CUDA_SUCCESS;
   });
 }

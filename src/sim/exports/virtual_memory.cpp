@@ -13,21 +13,21 @@ using ferry::sim::VirtualMemory;
 
 namespace {
 
-// Runs body(Machine&) on a machine that has virtual memory management.
+// Runs body(Call&) on a machine that has virtual memory management.
 template <typename Body>
-CUresult with_machine(Symbol symbol, Body&& body, std::uint64_t bytes = 0) {
+CUresult with_call(Symbol symbol, Body&& body, std::uint64_t bytes = 0) {
   return Library::get().call(
       symbol, Need::no_fault,
       [&](Call& call) {
-        return call.machine.limits().virtual_memory ? body(call.machine) : CUDA_ERROR_NOT_SUPPORTED;
+        return call.machine.limits().virtual_memory ? body(call) : CUDA_ERROR_NOT_SUPPORTED;
       },
       bytes);
 }
 
 template <typename Body>
 CUresult with_virtual_memory(Symbol symbol, Body&& body, std::uint64_t bytes = 0) {
-  return with_machine(
-      symbol, [&](Machine& machine) { return body(machine.virtual_memory); }, bytes);
+  return with_call(
+      symbol, [&](Call& call) { return body(call.machine.virtual_memory); }, bytes);
 }
 
 }  // namespace
@@ -73,14 +73,15 @@ CUresult cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAlloc
 }
 
 CUresult cuMemUnmap(CUdeviceptr ptr, size_t size) {
-  return with_machine(Symbol::cuMemUnmap, [&](Machine& machine) {
+  return with_call(Symbol::cuMemUnmap, [&](Call& call) {
+    Machine& machine = call.machine;
     std::vector<Mapping> ended;
     const PageTable::Run run = machine.pages.whole_mappings(ptr, size);
     for (auto mapping = run.first; mapping != run.last; ++mapping) ended.push_back(mapping->second);
     const CUresult result = machine.virtual_memory.unmap(ptr, size);
     if (result != CUDA_SUCCESS) return result;
     for (const Mapping& mapping : ended)
-      machine.hazards.note_end(Symbol::cuMemUnmap, mapping, machine.engine.seen());
+      machine.hazards.note_end({Symbol::cuMemUnmap, call.site}, mapping, machine.engine.seen());
     return CUDA_SUCCESS;
   });
 }

@@ -76,7 +76,7 @@ void HazardChecker::remember_user(std::uint64_t mapping, const Toucher& who) {
   }
 }
 
-void HazardChecker::note_end(Symbol call, const Mapping& mapping, const Clock& seen) {
+void HazardChecker::note_end(Ending call, const Mapping& mapping, const Clock& seen) {
   const auto found = users_.find(mapping.buffer_id);
   if (found != users_.end()) {
     for (const Toucher& user : found->second) {
@@ -94,7 +94,7 @@ void HazardChecker::forget_mapping(const Mapping& mapping) {
   touched_.forget(position, position + mapping.size);
 }
 
-void HazardChecker::note_host_end(Symbol call, std::uint64_t address, std::uint64_t bytes,
+void HazardChecker::note_host_end(Ending call, std::uint64_t address, std::uint64_t bytes,
                                   const Clock& seen) {
   touched_.check_ended(address, address + bytes, seen, [&](const Collision& collision) {
     log_.add(describe_early_end(collision.earlier, call,

@@ -35,13 +35,13 @@ class HazardChecker {
   void note(Toucher who, std::span<const Touch> touches, const Clock& before, const Clock& seen);
 
   // The host ends a mapping by `call`: has freed or unmapped it.
-  void note_end(Symbol call, const Mapping& mapping, const Clock& seen);
+  void note_end(Ending call, const Mapping& mapping, const Clock& seen);
   // The memory goes by the order of streams, or is known to be unused.
   void forget_mapping(const Mapping& mapping);
   // The mapping goes, but its bytes stay and may serve others.
   void forget_users(const Mapping& mapping) { users_.erase(mapping.buffer_id); }
   // The host takes page-locked memory away.
-  void note_host_end(Symbol call, std::uint64_t address, std::uint64_t bytes, const Clock& seen);
+  void note_host_end(Ending call, std::uint64_t address, std::uint64_t bytes, const Clock& seen);
 
   // The host wrote into a queued operation's source.
   void note_changed_source(const Toucher& reader, std::uint64_t address, std::uint64_t bytes);

@@ -4,6 +4,8 @@
 #include <cuda.h>
 #include <fmt/format.h>
 
+#include "sim/words/call_site.hpp"
+
 namespace ferry::sim {
 
 namespace {
@@ -31,6 +33,22 @@ std::string memory_name(const MemoryPlace& place) {
   if (place.device < 0) return "host memory " + range;
   return fmt::format("{} at offset {} of the {} bytes at {:#x} on device {}", range,
                      place.start - place.owner, place.owner_bytes, place.owner, place.device);
+}
+
+// A line under what it belongs to; nothing where the place is not known.
+std::string called_from(const void* site) {
+  return site == nullptr ? "" : fmt::format("           from {}\n", describe_call_site(site));
+}
+
+std::string ended_from(const Ending& ending) {
+  if (ending.site == nullptr) return "";
+  return fmt::format("  ended:   by {}\n{}", row_of(ending.symbol).name, called_from(ending.site));
+}
+
+std::string queued_from(const Toucher& copy) {
+  if (copy.site == nullptr) return "";
+  return fmt::format("  copy:    {} {} it\n{}", operation_name(copy), verb(copy.kind),
+                     called_from(copy.site));
 }
 
 std::string_view kind_of(AccessKind earlier, AccessKind later) {
@@ -63,42 +81,47 @@ std::string describe_collision(const Toucher& earlier, const Toucher& later,
   return fmt::format(
       "hazard: {} without order: {} and {}\n"
       "  memory:  {}\n"
-      "  earlier: {} {} it\n"
-      "  later:   {} {} it\n"
+      "  earlier: {} {} it\n{}"
+      "  later:   {} {} it\n{}"
       "  remedy:  {}\n",
       kind_of(earlier.kind, later.kind), operation_name(earlier), operation_name(later),
-      memory_name(place), operation_name(earlier), verb(earlier.kind), operation_name(later),
-      verb(later.kind), remedy(earlier, later));
+      memory_name(place), operation_name(earlier), verb(earlier.kind), called_from(earlier.site),
+      operation_name(later), verb(later.kind), called_from(later.site), remedy(earlier, later));
 }
 
-std::string describe_early_end(const Toucher& user, Symbol ending, const MemoryPlace& place) {
+std::string describe_early_end(const Toucher& user, const Ending& ending,
+                               const MemoryPlace& place) {
   return fmt::format(
       "hazard: {} while {} may still use the memory\n"
       "  memory:  {}\n"
-      "  in use:  {} {} it\n"
+      "  in use:  {} {} it\n{}"
+      "{}"
       "  remedy:  wait for operation {} first: synchronise {}, or an event recorded after it.\n",
-      row_of(ending).name, operation_name(user), memory_name(place), operation_name(user),
-      verb(user.kind), user.operation, stream_name(user.stream));
+      row_of(ending.symbol).name, operation_name(user), memory_name(place), operation_name(user),
+      verb(user.kind), called_from(user.site), ended_from(ending), user.operation,
+      stream_name(user.stream));
 }
 
 std::string describe_use_after_free(const Toucher& user, const MemoryPlace& place) {
   return fmt::format(
       "hazard: {} uses memory that was freed before\n"
       "  memory:  {}\n"
-      "  in use:  {} {} it\n"
+      "  in use:  {} {} it\n{}"
       "  remedy:  free the memory after the call that queues operation {}, on a stream that is "
       "ordered after it.\n",
       operation_name(user), memory_name(place), operation_name(user), verb(user.kind),
-      user.operation);
+      called_from(user.site), user.operation);
 }
 
 std::string describe_changed_source(const Toucher& copy, const MemoryPlace& place) {
   return fmt::format(
       "hazard: the host changed the source of {} before it ran\n"
       "  memory:  {}\n"
+      "{}"
       "  remedy:  leave the source alone until the copy has ended: synchronise {}, or wait for an "
       "event recorded after operation {}.\n",
-      operation_name(copy), memory_name(place), stream_name(copy.stream), copy.operation);
+      operation_name(copy), memory_name(place), queued_from(copy), stream_name(copy.stream),
+      copy.operation);
 }
 
 }  // namespace ferry::sim

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hazard in words that a person can act on: both operations, the bytes, and what would order
-// them.
+// A hazard in words that a person can act on: both operations and where the program called for
+// them, the bytes, and what would order them.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct MemoryPlace {
                                              const MemoryPlace& place);
 
 // A call of the host that takes memory away while an operation may still use it.
-[[nodiscard]] std::string describe_early_end(const Toucher& user, Symbol ending,
+[[nodiscard]] std::string describe_early_end(const Toucher& user, const Ending& ending,
                                              const MemoryPlace& place);
 
 // An operation on memory that a call has freed in the order of a stream before it was queued.

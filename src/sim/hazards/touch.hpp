@@ -30,6 +30,13 @@ struct Toucher {
   std::uint64_t stream = 0;     // handle, for reports
   Symbol symbol = Symbol::count;
   AccessKind kind = AccessKind::read;
+  const void* site = nullptr;  // where the program called (call_site.hpp), for reports
+};
+
+// A call of the host that takes memory away.
+struct Ending {
+  Symbol symbol = Symbol::count;
+  const void* site = nullptr;
 };
 
 // True when `earlier` is known to have ended before an operation with clock `before` begins.

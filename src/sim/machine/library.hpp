@@ -18,6 +18,7 @@
 #include "sim/machine/kernels.hpp"
 #include "sim/machine/machine.hpp"
 #include "sim/machine/thread_state.hpp"
+#include "sim/words/call_site.hpp"
 #include "sim/words/cuda_api.hpp"
 #include "sim/words/settings.hpp"
 #include "sim/words/symbols.hpp"
@@ -39,6 +40,7 @@ struct Call {
   Context* context =
       nullptr;  // the current one; null where there is none (never under Need::context)
   CUresult no_context = CUDA_ERROR_INVALID_CONTEXT;  // why there is none
+  const void* site = nullptr;                        // where the program makes it (call_site.hpp)
 };
 
 class Library {
@@ -117,6 +119,7 @@ CUresult Library::call(Symbol symbol, Need need, Body&& body, std::uint64_t byte
       return refused;
     const CallCharge charge(*machine_, symbol);
     Call call{lock, *machine_, thread};
+    call.site = find_call_site(__builtin_frame_address(0));
     if (const CUresult refused = admit(need, call); refused != CUDA_SUCCESS) return refused;
     return body(call);
   } catch (const std::bad_alloc&) {

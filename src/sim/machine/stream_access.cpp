@@ -25,8 +25,9 @@ struct KeptUntilRun {
   std::vector<Touch> unplaced;
 };
 
-Toucher toucher_of(const Operation& operation, const Submission& submission) {
+Toucher toucher_of(const Call& call, const Operation& operation, const Submission& submission) {
   Toucher who;
+  who.site = call.site;
   who.lane = operation.lane;
   who.count = operation.count;
   who.operation = operation.number;
@@ -131,7 +132,7 @@ CUresult submit_on(Call& call, const StreamUse& use, Submission submission, Tick
       return asked(device);
     };
   }
-  kept->who = toucher_of(*ticket, submission);
+  kept->who = toucher_of(call, *ticket, submission);
   const bool placed = !ticket->behind_condition;
   if (placed) {
     machine.hazards.note(kept->who, submission.touches, ticket->clock, machine.engine.seen());

@@ -119,16 +119,16 @@ TEST_F(HazardCheckerTest, AMappingMayEndOnceItsUsersWereSeen) {
   touch(0, AccessKind::read, mapping.start, 100);
   touch(1, AccessKind::read, mapping.start, 100);
   seen.set(0, 1);
-  checker.note_end(Symbol::cuMemFree_v2, mapping, seen);
+  checker.note_end({Symbol::cuMemFree_v2}, mapping, seen);
   EXPECT_EQ(found(), 1U) << "the one of lane 1";
-  checker.note_end(Symbol::cuMemFree_v2, mapping, seen);
+  checker.note_end({Symbol::cuMemFree_v2}, mapping, seen);
   EXPECT_EQ(found(), 0U) << "told once";
 }
 
 TEST_F(HazardCheckerTest, NewMemoryAtAnOldPlaceHasNoPast) {
   Mapping& mapping = map();
   touch(0, AccessKind::write, mapping.start, 100);
-  checker.note_end(Symbol::cuMemFree_v2, mapping, seen);
+  checker.note_end({Symbol::cuMemFree_v2}, mapping, seen);
   EXPECT_EQ(found(), 1U);
   touch(1, AccessKind::write, mapping.start, 100);
   EXPECT_EQ(found(), 0U);
@@ -139,7 +139,7 @@ TEST_F(HazardCheckerTest, AnUnmappedAliasLeavesTheBytesWithTheirPast) {
   const Mapping& first = map(block, Mapping::Kind::virtual_memory);
   const Mapping& second = map(block, Mapping::Kind::virtual_memory);
   touch(0, AccessKind::write, first.start, 100);
-  checker.note_end(Symbol::cuMemUnmap, first, seen);
+  checker.note_end({Symbol::cuMemUnmap}, first, seen);
   EXPECT_EQ(found(), 1U);
   touch(1, AccessKind::read, second.start, 100);
   EXPECT_EQ(found(), 1U);

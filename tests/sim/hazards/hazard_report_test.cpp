@@ -73,7 +73,7 @@ TEST(HazardReport, ABatchHasItsOwnRemedy) {
 }
 
 TEST(HazardReport, AnEarlyEndNamesTheCallAndWhatToWaitFor) {
-  EXPECT_EQ(describe_early_end(copy_on(0x50, 7, AccessKind::read), Symbol::cuMemFree_v2, kDevice),
+  EXPECT_EQ(describe_early_end(copy_on(0x50, 7, AccessKind::read), {Symbol::cuMemFree_v2}, kDevice),
             "hazard: cuMemFree while cuMemcpyDtoDAsync (operation 7) on stream 0x50 may still use "
             "the memory\n"
             "  memory:  [0x1000, 0x1010), 16 bytes at offset 256 of the 4096 bytes at 0xf00 on "

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// One hazard of each kind, from functions that the program exports under their plain names, so that
+// the reports can name them. call_sites_test.py compares.
+#include "programs/program.hpp"
+
+using ferry::programs::device_memory;
+using ferry::programs::kBytes;
+using ferry::programs::new_stream;
+using ferry::programs::pinned_memory;
+
+// What cuda.h calls by its plain name where CUDA_API_PER_THREAD_DEFAULT_STREAM is defined.
+extern "C" CUresult CUDAAPI cuMemsetD8Async_ptsz(CUdeviceptr device, unsigned char value,
+                                                 std::size_t bytes, CUstream stream);
+
+#define FERRY_NAMED extern "C" [[gnu::visibility("default"), gnu::noinline]]
+
+FERRY_NAMED void fill_first(CUdeviceptr device, CUstream stream) {
+  FERRY_MUST(cuMemsetD8Async(device, 1, kBytes, stream));
+}
+
+// A variant of another exported function: the stand-in calls itself on the way.
+FERRY_NAMED void fill_again(CUdeviceptr device) {
+  FERRY_MUST(cuMemsetD8Async_ptsz(device, 2, kBytes, nullptr));
+}
+
+FERRY_NAMED void free_too_early(CUdeviceptr device) {
+  FERRY_MUST(cuMemFree(device));
+}
+
+FERRY_NAMED void unpin_too_early(void* memory) {
+  FERRY_MUST(cuMemFreeHost(memory));
+}
+
+FERRY_NAMED void queue_upload(CUdeviceptr device, const void* source, CUstream stream) {
+  FERRY_MUST(cuMemcpyHtoDAsync(device, source, kBytes, stream));
+}
+
+FERRY_NAMED void use_when_freed(CUdeviceptr device, CUstream stream) {
+  FERRY_MUST(cuMemcpyDtoHAsync(pinned_memory(), device, kBytes, stream));
+}
+
+int main() {
+  CUcontext context = nullptr;
+  FERRY_MUST(cuInit(0));
+  FERRY_MUST(cuDevicePrimaryCtxRetain(&context, 0));
+  FERRY_MUST(cuCtxSetCurrent(context));
+  const CUstream stream = new_stream();
+  const CUdeviceptr device = device_memory();
+
+  fill_first(device, stream);
+  fill_again(device);
+  FERRY_MUST(cuCtxSynchronize());
+
+  unsigned char* const staging = pinned_memory(1);
+  queue_upload(device, staging, stream);
+  staging[0] = 2;
+  unpin_too_early(staging);
+  fill_first(device, stream);
+  free_too_early(device);
+
+  CUdeviceptr pooled = 0;
+  FERRY_MUST(cuMemAllocAsync(&pooled, kBytes, stream));
+  FERRY_MUST(cuMemFreeAsync(pooled, stream));
+  use_when_freed(pooled, stream);
+  return 0;
+}

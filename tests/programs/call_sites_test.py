@@ -1,0 +1,49 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The report of a hazard says where in the program each of its operations was asked for.
+
+usage: call_sites_test.py CALL_SITES"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+
+PROGRAM = os.path.abspath(sys.argv.pop(1))
+# What a report begins with, and the functions that it names, in this order.
+REPORTS = [
+    ("write after write without order", ["fill_first", "fill_again"]),
+    ("the host changed the source", ["queue_upload"]),
+    ("cuMemFreeHost while", ["queue_upload", "unpin_too_early"]),
+    ("cuMemFree while", ["fill_first", "free_too_early"]),
+    ("cuMemcpyDtoHAsync .* uses memory that was freed", ["use_when_freed"]),
+]
+SITE = re.compile(r"^           from (?:(\w+)\+0x[0-9a-f]+ in )?(\S+) \((addr2line -Cfe \S+ 0x[0-9a-f]+)\)$", re.M)
+
+
+class CallSites(unittest.TestCase):
+    def setUp(self):
+        environment = dict(os.environ, FERRY_SIM="schedule=lazy")
+        self.outcome = subprocess.run([PROGRAM], env=environment, capture_output=True, text=True, timeout=60)
+        self.reports = self.outcome.stderr.split("ferry-sim: hazard: ")[1:]
+
+    def test_every_report_names_the_functions_that_called(self):
+        for beginning, functions in REPORTS:
+            reports = [report for report in self.reports if re.match(beginning, report)]
+            self.assertTrue(reports, f"no report of '{beginning}' in\n{self.outcome.stderr}")
+            sites = SITE.findall(reports[0])
+            self.assertEqual([site[0] for site in sites], functions, reports[0])
+            self.assertEqual({site[1] for site in sites}, {os.path.realpath(PROGRAM)}, reports[0])
+
+    @unittest.skipUnless(shutil.which("addr2line"), "no addr2line here")
+    def test_the_command_beside_it_finds_the_function_too(self):
+        sites = SITE.findall(self.outcome.stderr)
+        self.assertTrue(sites)
+        for function, _, command in sites:
+            found = subprocess.run(command.split(), capture_output=True, text=True, timeout=60).stdout
+            self.assertIn(function, found.splitlines(), command)
+
+
+if __name__ == "__main__":
+    unittest.main()
