@@ -10,6 +10,7 @@
 #include <string>
 
 #include "conformance/driver_under_test.hpp"
+#include "conformance/peer_process.hpp"
 
 namespace {
 
@@ -46,5 +47,6 @@ int main(int argc, char** argv) {
       std::fprintf(stderr, "failed: %s: %s\n", library.c_str(), why.c_str());
       return 1;
   }
-  return RUN_ALL_TESTS();
+  const int played = ferry::conformance::run_role(argc, argv);
+  return played >= 0 ? played : RUN_ALL_TESTS();
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exported: primary and ordinary contexts, and each thread's stack of current ones.
+#include "sim/machine/event_access.hpp"
 #include "sim/machine/stream_access.hpp"
 
 using ferry::sim::are_context_flags;
@@ -207,10 +208,7 @@ CUresult cuCtxRecordEvent(CUcontext hCtx, CUevent hEvent) {
     ferry::sim::EventEntry* const event = ferry::sim::find_event(call, hEvent);
     if (event == nullptr || event->context != context->handle) return CUDA_ERROR_INVALID_HANDLE;
     if (context->streams->fault != 0) return static_cast<CUresult>(context->streams->fault);
-    event->recorded = true;
-    event->polls = 0;
-    event->captured = call.machine.engine.mark_group(*context->streams);
-    call.machine.engine.progress(call.lock);
+    ferry::sim::record_in(call, *event, *context->streams);
     return CUDA_SUCCESS;
   });
 }
@@ -220,8 +218,9 @@ CUresult cuCtxWaitEvent(CUcontext hCtx, CUevent hEvent) {
     const ferry::sim::EventEntry* const event = ferry::sim::find_event(call, hEvent);
     if (event == nullptr) return CUDA_ERROR_INVALID_HANDLE;
     if (context.streams->fault != 0) return static_cast<CUresult>(context.streams->fault);
-    if (event->captured == nullptr) return CUDA_SUCCESS;
-    call.machine.engine.hold_group(*context.streams, event->captured);
+    const ferry::sim::Ticket record = ferry::sim::latest_record(call, *event, *context.streams);
+    if (record == nullptr) return CUDA_SUCCESS;
+    call.machine.engine.hold_group(*context.streams, record);
     call.machine.engine.progress(call.lock);
     return CUDA_SUCCESS;
   });

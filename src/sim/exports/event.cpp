@@ -2,6 +2,7 @@
 // Exported: events.
 #include <array>
 
+#include "sim/machine/event_access.hpp"
 #include "sim/machine/stream_access.hpp"
 
 using ferry::sim::Call;
@@ -26,7 +27,7 @@ CUresult with_event(Symbol symbol, CUevent event, Body&& body) {
   });
 }
 
-// The program has seen that the event is done.
+// The program has seen that the record is reached.
 void observe(Call& call, const Ticket& captured) {
   if (captured) call.machine.engine.observe(captured->clock);
 }
@@ -35,19 +36,7 @@ void observe(Call& call, const Ticket& captured) {
 
 CUresult cuEventCreate(CUevent* phEvent, unsigned int Flags) {
   return Library::get().call(Symbol::cuEventCreate, Need::context, [&](Call& call) {
-    constexpr unsigned kKnown =
-        CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
-    if (phEvent == nullptr || (Flags & ~kKnown) != 0) return CUDA_ERROR_INVALID_VALUE;
-    if ((Flags & CU_EVENT_INTERPROCESS) != 0) {
-      // Without sharing between processes, which the device attributes deny.
-      return (Flags & CU_EVENT_DISABLE_TIMING) != 0 ? CUDA_ERROR_NOT_SUPPORTED
-                                                    : CUDA_ERROR_INVALID_VALUE;
-    }
-    EventEntry entry;
-    entry.context = call.context->handle;
-    entry.flags = Flags;
-    *phEvent = ferry::sim::to_handle<CUevent>(call.machine.events.add(std::move(entry)));
-    return CUDA_SUCCESS;
+    return ferry::sim::create_event(call, phEvent, Flags);
   });
 }
 
@@ -71,10 +60,7 @@ CUresult record(Symbol symbol, CUevent hEvent, CUstream hStream, unsigned flags)
     if (const CUresult result = ferry::sim::find_stream(call, hStream, use); result != CUDA_SUCCESS)
       return result;
     if (use.context->handle != event.context) return CUDA_ERROR_INVALID_HANDLE;
-    event.recorded = true;
-    event.polls = 0;
-    event.captured = call.machine.engine.enqueue(*use.stream, {});
-    call.machine.engine.progress(call.lock);
+    ferry::sim::record_in(call, event, *use.stream);
     return CUDA_SUCCESS;
   });
 }
@@ -92,9 +78,7 @@ CUresult cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int f
 CUresult cuEventQuery(CUevent hEvent) {
   return with_event(Symbol::cuEventQuery, hEvent, [&](Call& call, EventEntry& event) {
     const std::uint64_t context = event.context;
-    const Ticket captured = event.captured;
-    const bool done = call.machine.engine.poll(call.lock, std::span(&captured, 1), event.polls);
-    if (done) observe(call, captured);
+    const bool done = ferry::sim::poll_event(call, event);
     const CUresult fault = ferry::sim::fault_of(call, context);
     if (fault != CUDA_SUCCESS) return fault;
     return done ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
@@ -104,7 +88,8 @@ CUresult cuEventQuery(CUevent hEvent) {
 CUresult cuEventSynchronize(CUevent hEvent) {
   return with_event(Symbol::cuEventSynchronize, hEvent, [&](Call& call, EventEntry& event) {
     const std::uint64_t context = event.context;
-    const Ticket captured = event.captured;
+    const Ticket captured =
+        ferry::sim::latest_record(call, event, *call.machine.contexts.find(context)->streams);
     call.machine.engine.finish(call.lock, std::span(&captured, 1));
     observe(call, captured);
     call.machine.pools.release_unused();

@@ -62,7 +62,7 @@ CUresult free_in_order(Call& call, CUdeviceptr address, CUstream stream, const S
   Machine& machine = call.machine;
   const Mapping* const mapping = machine.pages.find_living(address);
   if (mapping == nullptr || mapping->start != address ||
-      mapping->kind == Mapping::Kind::virtual_memory) {
+      mapping->kind == Mapping::Kind::virtual_memory || mapping->kind == Mapping::Kind::opened) {
     return CUDA_ERROR_INVALID_VALUE;
   }
   const std::uint64_t id = mapping->buffer_id;

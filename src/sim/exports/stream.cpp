@@ -2,6 +2,7 @@
 // Exported: streams and host functions.
 #include <algorithm>
 
+#include "sim/machine/event_access.hpp"
 #include "sim/machine/stream_access.hpp"
 
 using ferry::sim::as_host_function;
@@ -103,8 +104,9 @@ CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags)
     if (event == nullptr) return CUDA_ERROR_INVALID_HANDLE;
     if (Flags != CU_EVENT_WAIT_DEFAULT)
       return CUDA_ERROR_INVALID_VALUE;  // external waits are for captures
-    if (event->captured == nullptr) return CUDA_SUCCESS;
-    call.machine.engine.enqueue(*use.stream, {}, std::span(&event->captured, 1));
+    const Ticket record = ferry::sim::latest_record(call, *event, use.stream->group);
+    if (record == nullptr) return CUDA_SUCCESS;
+    call.machine.engine.enqueue(*use.stream, {}, std::span(&record, 1));
     call.machine.engine.progress(call.lock);
     return CUDA_SUCCESS;
   });

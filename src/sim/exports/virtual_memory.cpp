@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exported: virtual memory management. The rules are those of VirtualMemory.
 #include "sim/machine/library.hpp"
+#include "sim/machine/sharing.hpp"
 
 using ferry::sim::Call;
 using ferry::sim::Library;
@@ -108,5 +109,20 @@ CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp* prop,
 CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle* handle, void* addr) {
   return with_virtual_memory(Symbol::cuMemRetainAllocationHandle, [&](VirtualMemory& memory) {
     return memory.retain(handle, reinterpret_cast<CUdeviceptr>(addr));
+  });
+}
+
+CUresult cuMemExportToShareableHandle(void* shareableHandle, CUmemGenericAllocationHandle handle,
+                                      CUmemAllocationHandleType handleType,
+                                      unsigned long long flags) {
+  return with_machine(Symbol::cuMemExportToShareableHandle, [&](Machine& machine) {
+    return ferry::sim::export_memory(machine, shareableHandle, handle, handleType, flags);
+  });
+}
+
+CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* handle, void* osHandle,
+                                        CUmemAllocationHandleType shHandleType) {
+  return with_machine(Symbol::cuMemImportFromShareableHandle, [&](Machine& machine) {
+    return ferry::sim::import_memory(machine, handle, osHandle, shHandleType);
   });
 }

@@ -89,7 +89,8 @@ void HazardChecker::note_end(Ending call, const Mapping& mapping, const Clock& s
 
 void HazardChecker::forget_mapping(const Mapping& mapping) {
   users_.erase(mapping.buffer_id);
-  if (mapping.kind == Mapping::Kind::virtual_memory) return;
+  if (mapping.kind == Mapping::Kind::virtual_memory || mapping.kind == Mapping::Kind::opened)
+    return;  // the bytes stay
   const std::uint64_t position = mapping.block->position + mapping.offset;
   touched_.forget(position, position + mapping.size);
 }

@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 #include <pthread.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <system_error>
 #include <thread>
 
 #include "sim/hazards/exit_status.hpp"
@@ -76,6 +78,31 @@ void Library::guard_exit() {
     library.deinitialized_ = library.settings_.deinitialized_at_exit;
   });
   if (error != 0) complain("cuInit", "no handler of the process's end can be set up");
+}
+
+void Library::serve_foreign_waits() {
+  machine_->foreign_waits.forget_reached();
+  if (serving_ || !machine_->foreign_waits.any()) return;
+  try {
+    std::thread([this] {
+      while (serve_once()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }).detach();
+    serving_ = true;
+  } catch (const std::system_error&) {
+    complain("cuEventRecord", "no thread can be had that other processes' waits need");
+  }
+}
+
+bool Library::serve_once() noexcept {
+  Lock lock(mutex_);
+  try {
+    const bool usable = !deinitialized_.load(std::memory_order_relaxed) && machine_ != nullptr;
+    if (usable) machine_->foreign_waits.serve(lock, machine_->engine);
+    serving_ = usable && machine_ != nullptr && machine_->foreign_waits.any();
+  } catch (const std::bad_alloc&) {
+    // The next turn may have more luck.
+  }
+  return serving_;
 }
 
 CUresult Library::note(Symbol symbol) noexcept {

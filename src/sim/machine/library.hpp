@@ -69,6 +69,9 @@ class Library {
   bool register_kernel(const ferry_sim_kernel& kernel);
   // Requires the lock.
   [[nodiscard]] const Kernels& kernels() const { return kernels_; }
+  // From now on, while records of shared events are open, runs the work before them that other
+  // processes wait for, on a thread of its own. Requires the lock.
+  void serve_foreign_waits();
   template <typename Use>
   void with_machine(Use&& use);  // use(Lock&, Machine&), where the driver is initialised
 
@@ -80,6 +83,7 @@ class Library {
   // The calling thread's current context; null where there is none, or where it is gone.
   [[nodiscard]] Context* current_context(ThreadState& thread);
   [[nodiscard]] Machine& machine();
+  [[nodiscard]] bool serve_once() noexcept;
   void guard_forks();
   void guard_exit();
   // The settings that a text asks for over others, and the profile they name. The error is a
@@ -97,6 +101,7 @@ class Library {
   std::atomic<bool> forked_ = false;         // in the child of a process that had called cuInit
   std::atomic<bool> deinitialized_ = false;  // the process ends, and the settings want it so
   bool exit_guarded_ = false;
+  bool serving_ = false;  // the thread that serves other processes is there
   Settings settings_;
   std::shared_ptr<const Profile> profile_;
   std::string settings_error_;  // of FERRY_SIM; empty when it was understood

@@ -52,6 +52,8 @@ void Machine::empty_context(Lock& lock, Context& context, bool ends) {
   modules.erase_all_of(context.handle);
   functions.erase_all_of(context.handle);
   allocations.free_all_of(context.handle);
+  close_all_of(*this, context.handle);
+  foreign_waits.forget_reached();
   forget_peers(*this, context);
   host.forget_all_of(context.handle);
   if (ends) {

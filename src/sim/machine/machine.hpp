@@ -31,6 +31,12 @@
 //   name both contexts; otherwise the work meets CUDA_ERROR_ILLEGAL_ADDRESS.
 //
 // Choices where cuda.h leaves room:
+// - Memory that was imported is accounted for by the process that made it alone. A handle of
+//   cuIpcGetMemHandle stands for one allocation, not for its neighbours in physical memory too. To
+//   open a handle in the process that made it gives CUDA_ERROR_INVALID_CONTEXT.
+// - An event between processes is reached when the process that recorded it has run the work before
+//   it: when it needs that work itself, or when another process waits or keeps asking, on a thread
+//   that lives while such records are open. To its waiters it comes after all that had run there.
 // - A copy between devices that does not name the contexts needs peer access. A real driver may
 //   stage it through the host instead.
 // - A stream that waits for a value in memory comes after the operation that wrote it
@@ -65,7 +71,9 @@
 // - The code of kernels: a launch calls a function of the host that was registered under the
 // kernel's
 //   name, which works on copies of what it says it touches (launch.cpp).
-// - Graphs, stream capture, sharing between processes: not there yet.
+// - Hazards between processes: each sees its own work alone. What one does wrong to the other's
+//   memory is seen by its bytes.
+// - Graphs, stream capture, sharing of pools between processes: not there yet.
 //   Functions that are not there at all are stubs (stubs.hpp).
 // - Wrong bytes that only a weaker memory model, an engine's own reordering or ECC could produce.
 #pragma once
@@ -76,8 +84,10 @@
 
 #include "sim/hazards/hazard_checker.hpp"
 #include "sim/machine/context.hpp"
+#include "sim/machine/foreign_waits.hpp"
 #include "sim/machine/memory_pools.hpp"
 #include "sim/machine/modules.hpp"
+#include "sim/machine/opened_memory.hpp"
 #include "sim/machine/streams.hpp"
 #include "sim/memory/address_space.hpp"
 #include "sim/memory/allocations.hpp"
@@ -132,6 +142,8 @@ class Machine {
   LoadedLibraries libraries;
   LoadedKernels kernels;
   MemoryPools pools;
+  OpenedMemory opened;
+  ForeignWaits foreign_waits;
   // Words that operations of streams have written, for those that wait for their values.
   struct WrittenWord {
     std::uint64_t value = 0;

@@ -85,12 +85,14 @@ CUresult memory_attribute(const Call& call, const Known& known, CUpointer_attrib
     case CU_POINTER_ATTRIBUTE_IS_MANAGED:
       return give(data, !on_device && known.host->managed);
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
-    case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
     case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
       return give(data, false);  // features that the stand-in does not have
+    case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+      return give(data, on_device && known.mapping->kind == Mapping::Kind::allocation);
     case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
-      return give(data, static_cast<unsigned long long>(CU_MEM_HANDLE_TYPE_NONE));
+      return give(data, static_cast<unsigned long long>(
+                            on_device ? known.mapping->block->handle_types : 0U));
     case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
       return give(data, to_handle<CUmemoryPool>(on_device ? known.mapping->pool : 0));
     default:

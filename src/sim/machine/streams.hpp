@@ -4,9 +4,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <unordered_map>
 #include <vector>
 
+#include "sim/machine/shared_event.hpp"
 #include "sim/order/stream_engine.hpp"
 #include "sim/words/handles.hpp"
 
@@ -28,6 +30,9 @@ struct EventEntry {
   bool recorded = false;
   Ticket captured;     // the latest record; a wait takes it as it is at the call
   unsigned polls = 0;  // queries in a row that found it unfinished
+  // Of an event that other processes may use (event_access.hpp); null for others.
+  std::shared_ptr<SharedEvent> shared;
+  std::uint64_t own_record = 0;  // its number in there
 };
 
 // A table from handles to entries of one context each.

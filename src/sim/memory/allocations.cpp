@@ -72,6 +72,7 @@ bool Allocations::free(std::uint64_t address) {
   const auto found = mappings.find(address);
   if (found == mappings.end() || found->second.kind != Mapping::Kind::allocation) return false;
   const std::uint64_t size = found->second.size;
+  physical_.withdraw(*found->second.block, found->second.offset);
   pages_.remove(found, std::next(found));
   const auto shared = shared_.find(align_down(address, kFrameBytes));
   if (shared == shared_.end()) {

@@ -17,6 +17,9 @@ inline constexpr std::uint64_t kFrameBytes = std::uint64_t{2} << 20;
 inline constexpr std::uint64_t kPageBytes = 4096;
 inline constexpr std::size_t kPagesPerFrame = kFrameBytes / kPageBytes;
 
+// What bytes read as that were never written.
+inline constexpr unsigned char kPoison = 0xA5;
+
 using PageSet = std::bitset<kPagesPerFrame>;
 
 class FrameWindow {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which device addresses lead to which physical memory, and which devices may use them. One entry
 // per mapping: a cuMemMap, or one cuMemAlloc or cuMemAllocAsync with the exact size that was asked
-// for.
+// for, or such an allocation of another process that was opened here.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,7 @@ class AccessRights {
 };
 
 struct Mapping {
-  enum class Kind : std::uint8_t { allocation, virtual_memory, pool_allocation };
+  enum class Kind : std::uint8_t { allocation, virtual_memory, pool_allocation, opened };
 
   std::uint64_t start = 0;
   std::uint64_t size = 0;

@@ -22,31 +22,105 @@ Bytes PhysicalMemory::free(int device) const {
   return own > taken_ ? own - taken_ : Bytes{};
 }
 
-std::shared_ptr<PhysicalBlock> PhysicalMemory::create(int device, std::uint64_t size) {
-  if (Bytes{size} > free(device)) return nullptr;
-  if (largest_piece_ && Bytes{size} > *largest_piece_) return nullptr;
-  Bytes& used = in_use_[static_cast<std::size_t>(device)];
-  used += Bytes{size};
+std::shared_ptr<PhysicalBlock> PhysicalMemory::make(int device, std::uint64_t size) {
   const std::uint64_t position = next_position_;
   next_position_ += size;
   return {new PhysicalBlock(next_id_++, position, device, size),
           [this](PhysicalBlock* block) { destroy(block); }};
 }
 
+std::shared_ptr<PhysicalBlock> PhysicalMemory::create(int device, std::uint64_t size) {
+  if (Bytes{size} > free(device)) return nullptr;
+  if (largest_piece_ && Bytes{size} > *largest_piece_) return nullptr;
+  std::shared_ptr<PhysicalBlock> block = make(device, size);
+  in_use_[static_cast<std::size_t>(device)] += Bytes{size};
+  return block;
+}
+
 void PhysicalMemory::destroy(PhysicalBlock* block) {
-  in_use_[static_cast<std::size_t>(block->device)] -= Bytes{block->size};
-  for (const auto& frame : block->frames_) {
-    if (frame) window_->give(frame->slot, frame->touched);
+  if (!block->foreign_) in_use_[static_cast<std::size_t>(block->device)] -= Bytes{block->size};
+  if (const SharedRange* const range = block->shared()) {
+    for (const auto& [offset, id] : block->offers_) range->memory().withdraw(id);
+    shared_.erase({range->memory().file().id(), range->start(), range->size()});
   }
+  give_frames(*block);
   delete block;
 }
 
-const std::byte* PhysicalMemory::peek_page(const PhysicalBlock& block, std::uint64_t offset) const {
+void PhysicalMemory::give_frames(PhysicalBlock& block) {
+  for (const auto& frame : block.frames_) {
+    if (frame) window_->give(frame->slot, frame->touched);
+  }
+  block.frames_.clear();
+}
+
+void PhysicalMemory::attach(const std::shared_ptr<PhysicalBlock>& block,
+                            std::unique_ptr<SharedRange> range) {
+  shared_[{range->memory().file().id(), range->start(), range->size()}] = block;
+  block->shared_ = std::move(range);
+}
+
+bool PhysicalMemory::share(const std::shared_ptr<PhysicalBlock>& block,
+                           std::shared_ptr<SharedMemory> memory, std::uint64_t start) {
+  auto range = std::make_unique<SharedRange>(std::move(memory), start, block->size);
+  for (std::size_t number = 0; number < block->frames_.size(); ++number) {
+    const auto& frame = block->frames_[number];
+    if (!frame) continue;
+    for (std::size_t page = 0; page < kPagesPerFrame; ++page) {
+      if (!frame->touched.test(page)) continue;
+      const std::uint64_t in_frame = page * kPageBytes;
+      std::byte* const room = range->open_for_write(number * kFrameBytes + in_frame, kPageBytes);
+      if (room == nullptr) return false;
+      std::memcpy(room, window_->data(frame->slot) + in_frame, kPageBytes);
+    }
+  }
+  give_frames(*block);
+  attach(block, std::move(range));
+  return true;
+}
+
+std::shared_ptr<PhysicalBlock> PhysicalMemory::adopt(std::shared_ptr<SharedMemory> memory,
+                                                     std::uint64_t start, std::uint64_t size,
+                                                     int device) {
+  const auto found = shared_.find({memory->file().id(), start, size});
+  if (found != shared_.end()) return found->second.lock();
+  std::shared_ptr<PhysicalBlock> block = make(device, size);
+  block->foreign_ = true;
+  block->rdma = memory->description().rdma != 0;
+  attach(block, std::make_unique<SharedRange>(std::move(memory), start, size));
+  return block;
+}
+
+std::optional<OfferId> PhysicalMemory::offer(PhysicalBlock& block, std::uint64_t offset,
+                                             std::uint64_t size) {
+  const auto known = block.offers_.find(offset);
+  if (known != block.offers_.end()) return known->second;
+  SharedRange& range = *block.shared_;
+  const std::optional<OfferId> id =
+      range.memory().offer({range.start(), range.size(), offset, size});
+  if (id) block.offers_.emplace(offset, *id);
+  return id;
+}
+
+void PhysicalMemory::withdraw(PhysicalBlock& block, std::uint64_t offset) {
+  const auto known = block.offers_.find(offset);
+  if (known == block.offers_.end()) return;
+  block.shared_->memory().withdraw(known->second);
+  block.offers_.erase(known);
+}
+
+// The byte at `offset`; null where its page was never written.
+std::byte* PhysicalMemory::written_page(const PhysicalBlock& block, std::uint64_t offset) const {
+  if (block.shared_) return block.shared_->peek(offset);
   if (block.frames_.empty()) return nullptr;
   const auto& frame = block.frames_[offset / kFrameBytes];
   const std::uint64_t in_frame = offset % kFrameBytes;
   if (!frame || !frame->touched.test(in_frame / kPageBytes)) return nullptr;
   return window_->data(frame->slot) + in_frame;
+}
+
+const std::byte* PhysicalMemory::peek_page(const PhysicalBlock& block, std::uint64_t offset) const {
+  return written_page(block, offset);
 }
 
 void PhysicalMemory::read(const PhysicalBlock& block, std::uint64_t offset, std::byte* out,
@@ -65,16 +139,10 @@ void PhysicalMemory::read(const PhysicalBlock& block, std::uint64_t offset, std:
 }
 
 void PhysicalMemory::discard(PhysicalBlock& block, std::uint64_t offset, std::uint64_t bytes) {
-  if (block.frames_.empty()) return;
   while (bytes > 0) {
-    const std::uint64_t in_page = offset % kPageBytes;
-    const std::uint64_t step = std::min(bytes, kPageBytes - in_page);
-    const std::uint64_t page = offset % kFrameBytes / kPageBytes;
-    const auto& frame = block.frames_[offset / kFrameBytes];
-    if (frame && frame->touched.test(page)) {
-      // The page keeps what other allocations hold in its other bytes.
-      std::memset(window_->data(frame->slot) + offset % kFrameBytes, kPoison, step);
-    }
+    const std::uint64_t step = std::min(bytes, kPageBytes - offset % kPageBytes);
+    // The page keeps what other allocations hold in its other bytes.
+    if (std::byte* const page = written_page(block, offset)) std::memset(page, kPoison, step);
     offset += step;
     bytes -= step;
   }
@@ -82,6 +150,7 @@ void PhysicalMemory::discard(PhysicalBlock& block, std::uint64_t offset, std::ui
 
 std::byte* PhysicalMemory::open_for_write(PhysicalBlock& block, std::uint64_t offset,
                                           std::uint64_t bytes) {
+  if (block.shared_) return block.shared_->open_for_write(offset, bytes);
   if (block.frames_.empty()) block.frames_.resize(align_up(block.size, kFrameBytes) / kFrameBytes);
   auto& frame = block.frames_[offset / kFrameBytes];
   if (!frame) {

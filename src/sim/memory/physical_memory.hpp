@@ -5,21 +5,24 @@
 //
 // Bytes that were never written read as kPoison: fresh device memory has no defined contents, and
 // must not look as if it were cleared.
+//
+// A block's bytes can move into a file that other processes share (SharedMemory), and blocks can be
+// made of such a file. A file's stretch is one block in this process, however often it came here.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "base/bytes.hpp"
 #include "sim/memory/frame_window.hpp"
+#include "sim/memory/shared_memory.hpp"
 #include "sim/words/machine_limits.hpp"
 
 namespace ferry::sim {
-
-inline constexpr unsigned char kPoison = 0xA5;
 
 class PhysicalBlock {
  public:
@@ -30,7 +33,13 @@ class PhysicalBlock {
   const std::uint64_t position;  // of its first byte among all that ever were; no host address
   const int device;
   const std::uint64_t size;
-  bool rdma = false;  // created for direct access by other devices
+  bool rdma = false;          // created for direct access by other devices
+  unsigned handle_types = 0;  // CUmemAllocationHandleType, as it may be exported
+
+  // Null while only this process has it.
+  [[nodiscard]] const SharedRange* shared() const { return shared_.get(); }
+  // It is another process's: that one accounts for it.
+  [[nodiscard]] bool foreign() const { return foreign_; }
 
  private:
   friend class PhysicalMemory;
@@ -38,7 +47,11 @@ class PhysicalBlock {
     std::uint32_t slot = 0;
     PageSet touched;
   };
-  std::vector<std::unique_ptr<Frame>> frames_;  // empty until the first write
+  std::vector<std::unique_ptr<Frame>>
+      frames_;  // empty until the first write, and once it is shared
+  std::unique_ptr<SharedRange> shared_;
+  bool foreign_ = false;
+  std::map<std::uint64_t, OfferId> offers_;  // by offset
 };
 
 class PhysicalMemory {
@@ -54,6 +67,20 @@ class PhysicalMemory {
   // Null when the device's capacity is used up, or no piece of it is large enough. The memory is
   // given back when the last owner of the block lets go. Requires: this object outlives the block.
   [[nodiscard]] std::shared_ptr<PhysicalBlock> create(int device, std::uint64_t size);
+
+  // Moves the block's bytes into `memory`, from `start` on. False when the system refuses; then
+  // nothing has changed. Requires: it is not shared yet.
+  [[nodiscard]] bool share(const std::shared_ptr<PhysicalBlock>& block,
+                           std::shared_ptr<SharedMemory> memory, std::uint64_t start);
+  // The block that a stretch of shared memory is here: of this process, or of another one, for
+  // which nothing is counted. Requires: the stretch lies in the memory.
+  [[nodiscard]] std::shared_ptr<PhysicalBlock> adopt(std::shared_ptr<SharedMemory> memory,
+                                                     std::uint64_t start, std::uint64_t size,
+                                                     int device);
+  // Lets other processes open a part of a shared block, until it is withdrawn. The same each time.
+  [[nodiscard]] std::optional<OfferId> offer(PhysicalBlock& block, std::uint64_t offset,
+                                             std::uint64_t size);
+  void withdraw(PhysicalBlock& block, std::uint64_t offset);
 
   [[nodiscard]] bool with_data() const { return with_data_; }
   [[nodiscard]] Bytes capacity() const { return capacity_; }
@@ -74,7 +101,19 @@ class PhysicalMemory {
   void discard(PhysicalBlock& block, std::uint64_t offset, std::uint64_t bytes);
 
  private:
+  struct SharedPlace {
+    FileId file;
+    std::uint64_t start = 0;
+    std::uint64_t size = 0;
+
+    friend auto operator<=>(const SharedPlace&, const SharedPlace&) = default;
+  };
+
+  [[nodiscard]] std::shared_ptr<PhysicalBlock> make(int device, std::uint64_t size);
   void destroy(PhysicalBlock* block);
+  void attach(const std::shared_ptr<PhysicalBlock>& block, std::unique_ptr<SharedRange> range);
+  [[nodiscard]] std::byte* written_page(const PhysicalBlock& block, std::uint64_t offset) const;
+  void give_frames(PhysicalBlock& block);
 
   Bytes capacity_;
   bool with_data_;
@@ -84,6 +123,7 @@ class PhysicalMemory {
   std::uint64_t next_id_ = 1;
   std::uint64_t next_position_ = std::uint64_t{1} << 60;
   std::optional<FrameWindow> window_;  // none without data
+  std::map<SharedPlace, std::weak_ptr<PhysicalBlock>> shared_;
 };
 
 }  // namespace ferry::sim

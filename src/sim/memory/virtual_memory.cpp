@@ -30,9 +30,12 @@ CUresult VirtualMemory::check_prop(const CUmemAllocationProp* prop) const {
   if (prop->win32HandleMetaData != nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult result = check_device(prop->location); result != CUDA_SUCCESS) return result;
   const unsigned char rdma = prop->allocFlags.gpuDirectRDMACapable;
-  // What the device attributes deny: export, RDMA, tile pools. Compression is only a hint.
-  const bool wanted_more = prop->requestedHandleTypes != CU_MEM_HANDLE_TYPE_NONE ||
-                           (rdma != 0 && limits_.rdma == Rdma::off) || prop->allocFlags.usage != 0;
+  const unsigned other_types =
+      prop->requestedHandleTypes & ~unsigned{CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR};
+  // What the device attributes deny: other ways of export, RDMA, tile pools. Compression is only a
+  // hint.
+  const bool wanted_more =
+      other_types != 0 || (rdma != 0 && limits_.rdma == Rdma::off) || prop->allocFlags.usage != 0;
   return wanted_more ? CUDA_ERROR_NOT_SUPPORTED : CUDA_SUCCESS;
 }
 
@@ -85,6 +88,7 @@ CUresult VirtualMemory::create(CUmemGenericAllocationHandle* out, std::uint64_t 
   std::shared_ptr<PhysicalBlock> block = physical_.create(prop->location.id, size);
   if (!block) return CUDA_ERROR_OUT_OF_MEMORY;
   block->rdma = prop->allocFlags.gpuDirectRDMACapable != 0;
+  block->handle_types = prop->requestedHandleTypes;
   *out = handle_of(*block);
   handles_.emplace(*out, Handle{std::move(block), 1});
   return CUDA_SUCCESS;
@@ -102,10 +106,19 @@ CUresult VirtualMemory::retain(CUmemGenericAllocationHandle* out, CUdeviceptr ad
   const Mapping* const mapping = pages_.find(address);
   if (mapping == nullptr || mapping->kind != Mapping::Kind::virtual_memory)
     return CUDA_ERROR_INVALID_VALUE;
-  *out = handle_of(*mapping->block);
-  Handle& handle = handles_.try_emplace(*out, Handle{mapping->block, 0}).first->second;
-  ++handle.references;
+  *out = refer_to(mapping->block);
   return CUDA_SUCCESS;
+}
+
+CUmemGenericAllocationHandle VirtualMemory::refer_to(const std::shared_ptr<PhysicalBlock>& block) {
+  const CUmemGenericAllocationHandle handle = handle_of(*block);
+  ++handles_.try_emplace(handle, Handle{block, 0}).first->second.references;
+  return handle;
+}
+
+std::shared_ptr<PhysicalBlock> VirtualMemory::block_of(CUmemGenericAllocationHandle handle) const {
+  const auto found = handles_.find(handle);
+  return found == handles_.end() ? nullptr : found->second.block;
 }
 
 CUresult VirtualMemory::properties(CUmemAllocationProp* out,
@@ -116,6 +129,8 @@ CUresult VirtualMemory::properties(CUmemAllocationProp* out,
   out->type = CU_MEM_ALLOCATION_TYPE_PINNED;
   out->location.type = CU_MEM_LOCATION_TYPE_DEVICE;
   out->location.id = found->second.block->device;
+  out->requestedHandleTypes =
+      static_cast<CUmemAllocationHandleType>(found->second.block->handle_types);
   out->allocFlags.gpuDirectRDMACapable = found->second.block->rdma ? 1 : 0;
   return CUDA_SUCCESS;
 }

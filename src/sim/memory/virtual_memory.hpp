@@ -46,6 +46,11 @@ class VirtualMemory {
   [[nodiscard]] CUresult get_access(unsigned long long* out, const CUmemLocation* location,
                                     CUdeviceptr address) const;
 
+  // One more reference to a block, by the handle that it has or a new one.
+  [[nodiscard]] CUmemGenericAllocationHandle refer_to(const std::shared_ptr<PhysicalBlock>& block);
+  // Null for a handle of nothing.
+  [[nodiscard]] std::shared_ptr<PhysicalBlock> block_of(CUmemGenericAllocationHandle handle) const;
+
   struct Reservation {
     std::uint64_t start = 0;
     std::uint64_t size = 0;

@@ -88,6 +88,8 @@ class StreamEngine {
   // The program has seen complete what `clock` covers; that comes before every later call.
   void observe(const Clock& clock) { seen_.join(clock); }
   [[nodiscard]] const Clock& seen() const { return seen_; }
+  // The same for everything that has run: where another process vouches for something unknown.
+  void observe_finished() { seen_.join(finished_); }
 
   // What the operation comes after whose work runs now. Requires: called by that work.
   [[nodiscard]] const Clock& clock_of_running() const { return running_->clock; }
@@ -109,6 +111,11 @@ class StreamEngine {
   // a polling loop comes to an end. `polls` belongs to the object that is polled.
   static constexpr unsigned kPatience = 4;
   [[nodiscard]] bool poll(Lock& lock, std::span<const Ticket> tickets, unsigned& polls);
+
+  // Runs what the ticket needs as far as it goes without waiting; whether it is done.
+  bool advance(Lock& lock, const Ticket& ticket) {
+    return run_what_may(lock, std::span(&ticket, 1));
+  }
 
   // What the schedule lets run by itself. To be called at each call of the program and after an
   // enqueue.

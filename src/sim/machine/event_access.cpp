@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/machine/event_access.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <functional>
+
+namespace ferry::sim {
+
+namespace {
+
+// Another process has recorded it since.
+bool is_anothers(const EventEntry& event) {
+  return event.shared != nullptr && event.shared->latest() != event.own_record;
+}
+
+void take_record(Call& call, EventEntry& event, const Ticket& ticket) {
+  event.recorded = true;
+  event.polls = 0;
+  event.captured = ticket;
+  if (event.shared == nullptr) return;
+  // Others must not wait for ever where the work before it fails.
+  ticket->despite_fault = true;
+  call.machine.foreign_waits.add({event.shared, event.own_record, ticket});
+}
+
+// What tells the others. Nothing for an event of this process alone.
+std::function<int()> work_of_record(EventEntry& event, StreamGroup& group) {
+  if (event.shared == nullptr) return {};
+  event.own_record = event.shared->record();
+  return [&group, shared = event.shared, number = event.own_record] {
+    shared->reach(number);
+    return group.fault;
+  };
+}
+
+void go_on(Call& call) {
+  call.machine.engine.progress(call.lock);
+  Library::get().serve_foreign_waits();
+}
+
+}  // namespace
+
+CUresult create_event(Call& call, CUevent* out, unsigned flags) {
+  constexpr unsigned kKnown =
+      CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
+  if (out == nullptr || (flags & ~kKnown) != 0) return CUDA_ERROR_INVALID_VALUE;
+  EventEntry entry;
+  entry.context = call.context->handle;
+  entry.flags = flags;
+  if ((flags & CU_EVENT_INTERPROCESS) != 0) {
+    if ((flags & CU_EVENT_DISABLE_TIMING) == 0) return CUDA_ERROR_INVALID_VALUE;
+    entry.shared = SharedEvent::create();
+    if (entry.shared == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
+  }
+  *out = to_handle<CUevent>(call.machine.events.add(std::move(entry)));
+  return CUDA_SUCCESS;
+}
+
+void record_in(Call& call, EventEntry& event, Stream& stream) {
+  take_record(call, event,
+              call.machine.engine.enqueue(stream, work_of_record(event, stream.group)));
+  go_on(call);
+}
+
+void record_in(Call& call, EventEntry& event, StreamGroup& group) {
+  Ticket mark = call.machine.engine.mark_group(group);
+  if (event.shared != nullptr)
+    mark = call.machine.engine.enqueue(*group.records, work_of_record(event, group));
+  take_record(call, event, mark);
+  go_on(call);
+}
+
+Ticket latest_record(Call& call, const EventEntry& event, StreamGroup& group) {
+  if (!is_anothers(event)) return event.captured;
+  StreamEngine& engine = call.machine.engine;
+  // In a stream of its own, so that only those who wait for it do.
+  Stream& aside = engine.create_stream(group, false);
+  Ticket wait =
+      engine.enqueue(aside, {}, {}, [shared = event.shared, number = event.shared->latest()] {
+        if (shared->is_reached(number)) return true;
+        shared->ask(number);
+        return false;
+      });
+  engine.destroy_stream(aside);
+  return wait;
+}
+
+bool poll_event(Call& call, EventEntry& event) {
+  StreamEngine& engine = call.machine.engine;
+  if (is_anothers(event)) {
+    const std::uint64_t number = event.shared->latest();
+    if (event.shared->is_reached(number)) {
+      event.polls = 0;
+      engine.observe_finished();
+      return true;
+    }
+    // A loop of queries must come to an end, whatever the other process does meanwhile.
+    if (++event.polls >= StreamEngine::kPatience) event.shared->ask(number);
+    return false;
+  }
+  const Ticket captured = event.captured;
+  if (!engine.poll(call.lock, std::span(&captured, 1), event.polls)) return false;
+  if (captured) engine.observe(captured->clock);
+  return true;
+}
+
+CUresult get_event_handle(Call& call, void* out, CUevent event) {
+  const EventEntry* const entry = call.machine.events.find(value_of(event));
+  if (out == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (entry == nullptr || (entry->flags & CU_EVENT_INTERPROCESS) == 0)
+    return CUDA_ERROR_INVALID_HANDLE;
+  const SealedFile& file = entry->shared->file();
+  write_ipc_handle({SharedKind::event, getpid(), file.descriptor(), file.id(), {}}, out);
+  return CUDA_SUCCESS;
+}
+
+CUresult open_event_handle(Call& call, CUevent* out, const void* bytes) {
+  const auto handle = read_ipc_handle(bytes, SharedKind::event);
+  if (out == nullptr || !handle) return CUDA_ERROR_INVALID_VALUE;
+  if (handle->process == getpid()) return CUDA_ERROR_INVALID_CONTEXT;
+  SealedFile::Opening what{};
+  EventEntry entry;
+  entry.shared = SharedEvent::open(SealedFile::open_of(handle->process, handle->descriptor,
+                                                       handle->file, SharedKind::event, what));
+  if (what == SealedFile::Opening::refused) {
+    fmt::print(stderr,
+               "ferry-sim: cuIpcOpenEventHandle: the system lets nobody see what process {} "
+               "has open; it must have the same user\n",
+               handle->process);
+    return CUDA_ERROR_MAP_FAILED;
+  }
+  if (entry.shared == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  entry.context = call.context->handle;
+  entry.flags = CU_EVENT_DISABLE_TIMING;
+  *out = to_handle<CUevent>(call.machine.events.add(std::move(entry)));
+  return CUDA_SUCCESS;
+}
+
+}  // namespace ferry::sim

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sharing by descriptors: physical memory and pools that go to another process as a file
+// descriptor, and come back from one. Stands on the machine; requires the library's lock.
+//
+// A process accounts for the memory that it made, not for what it imported. Memory that only an
+// open descriptor keeps alive is counted by nobody.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "sim/machine/machine.hpp"
+
+namespace ferry::sim {
+
+// Success for the one type that the stand-in has; what asking for another one answers.
+[[nodiscard]] CUresult check_handle_type(unsigned type);
+
+// The ordinal here of a device that another process names; nothing where it is not visible.
+[[nodiscard]] std::optional<int> ordinal_of(const Machine& machine, int physical_index);
+
+// Moves a block's bytes into a file of their own, unless they are in one already. False when the
+// system has no more files or memory.
+[[nodiscard]] bool make_shareable(Machine& machine, const std::shared_ptr<PhysicalBlock>& block,
+                                  SharedKind kind);
+
+// Memory of the kind that `file` says is of use here: on a visible device, and, as all memory
+// here, with data or without. The device's ordinal in `device`.
+[[nodiscard]] CUresult check_usable(const Machine& machine, const SharedDescription& description,
+                                    int& device);
+
+[[nodiscard]] CUresult export_memory(Machine& machine, void* out,
+                                     CUmemGenericAllocationHandle handle, unsigned type,
+                                     unsigned long long flags);
+[[nodiscard]] CUresult import_memory(Machine& machine, CUmemGenericAllocationHandle* out,
+                                     void* os_handle, unsigned type);
+
+}  // namespace ferry::sim

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// With the test in the part of the other process: it has the event's file open, and looks into it.
+#include "sim/machine/event_access.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "sim/machine/ipc_handle.hpp"
+#include "sim/sim_fixture.hpp"
+
+namespace ferry::sim {
+namespace {
+
+constexpr unsigned kShared = CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING;
+
+std::shared_ptr<SharedEvent> behind(CUevent event) {
+  CUipcEventHandle bytes{};
+  EXPECT_EQ(cuIpcGetEventHandle(&bytes, event), CUDA_SUCCESS);
+  const auto handle = read_ipc_handle(&bytes, SharedKind::event);
+  return SharedEvent::open(SealedFile::open(handle->descriptor, SharedKind::event));
+}
+
+// An event of another process, opened here: the process only has the file open.
+class Foreign {
+ public:
+  Foreign() : event(SharedEvent::create()) {
+    process_ = fork();
+    if (process_ == 0) {
+      pause();
+      _exit(0);
+    }
+    CUipcEventHandle bytes{};
+    write_ipc_handle(
+        {SharedKind::event, process_, event->file().descriptor(), event->file().id(), {}}, &bytes);
+    EXPECT_EQ(cuIpcOpenEventHandle(&opened, bytes), CUDA_SUCCESS);
+  }
+  ~Foreign() {
+    EXPECT_EQ(kill(process_, SIGKILL), 0);
+    EXPECT_EQ(waitpid(process_, nullptr, 0), process_);
+  }
+  Foreign(const Foreign&) = delete;
+  Foreign& operator=(const Foreign&) = delete;
+
+  std::shared_ptr<SharedEvent> event;
+  CUevent opened = nullptr;
+
+ private:
+  pid_t process_ = -1;
+};
+
+class EventAccessTest : public SimTest {
+ protected:
+  void SetUp() override { restart("schedule=lazy"); }
+
+  // Whether the record is reached before long.
+  static bool is_reached_soon(const SharedEvent& event, std::uint64_t record) {
+    for (int i = 0; i < 2000 && !event.is_reached(record); ++i) usleep(1000);
+    return event.is_reached(record);
+  }
+};
+
+TEST_F(EventAccessTest, WorkWaitsUntilSomeoneAsks) {
+  const CUdeviceptr address = allocate(4096);
+  const CUstream a_stream = stream();
+  const CUevent an_event = event(kShared);
+  const auto outside = behind(an_event);
+  FERRY_OK(cuMemsetD32Async(address, 7, 16, a_stream));
+  FERRY_OK(cuEventRecord(an_event, a_stream));
+  EXPECT_EQ(outside->latest(), 1U);
+  usleep(20'000);
+  EXPECT_FALSE(outside->is_reached(1)) << "as late as possible";
+  EXPECT_EQ(peek(address), kUnwritten);
+  outside->ask(1);
+  EXPECT_TRUE(is_reached_soon(*outside, 1)) << "without a call of the program";
+  EXPECT_EQ(peek(address), 7U);
+  FERRY_OK(cuStreamSynchronize(a_stream));
+}
+
+TEST_F(EventAccessTest, ItsOwnWaitsReachItToo) {
+  const CUstream a_stream = stream();
+  const CUevent an_event = event(kShared);
+  const auto outside = behind(an_event);
+  FERRY_OK(cuMemsetD32Async(allocate(64), 7, 16, a_stream));
+  FERRY_OK(cuEventRecord(an_event, a_stream));
+  FERRY_OK(cuEventSynchronize(an_event));
+  EXPECT_TRUE(outside->is_reached(1));
+  FERRY_OK(cuMemsetD32Async(allocate(64), 7, 16, a_stream));
+  FERRY_OK(cuCtxRecordEvent(context, an_event));
+  EXPECT_EQ(outside->latest(), 2U);
+  EXPECT_FALSE(outside->is_reached(2));
+  FERRY_OK(cuCtxSynchronize());
+  EXPECT_TRUE(outside->is_reached(2));
+}
+
+TEST_F(EventAccessTest, ARecordAfterAFaultIsReached) {
+  const CUstream a_stream = stream();
+  const CUevent an_event = event(kShared);
+  const auto outside = behind(an_event);
+  FERRY_OK(cuMemsetD8Async(allocate(16), 1, 17, a_stream));
+  FERRY_OK(cuEventRecord(an_event, a_stream));
+  EXPECT_EQ(cuStreamSynchronize(a_stream), CUDA_ERROR_ILLEGAL_ADDRESS);
+  EXPECT_TRUE(outside->is_reached(1)) << "others do not wait for ever";
+  EXPECT_EQ(cuEventQuery(an_event), CUDA_ERROR_ILLEGAL_ADDRESS) << "and the fault stays";
+}
+
+TEST_F(EventAccessTest, AQueryThatGoesOnAsks) {
+  const Foreign foreign;
+  EXPECT_EQ(cuEventQuery(foreign.opened), CUDA_SUCCESS) << "never recorded";
+  const std::uint64_t record = foreign.event->record();
+  EXPECT_EQ(cuEventQuery(foreign.opened), CUDA_ERROR_NOT_READY);
+  EXPECT_FALSE(foreign.event->is_asked_for(record)) << "one look is no wait";
+  for (unsigned i = 0; i < StreamEngine::kPatience; ++i) {
+    EXPECT_EQ(cuEventQuery(foreign.opened), CUDA_ERROR_NOT_READY);
+  }
+  EXPECT_TRUE(foreign.event->is_asked_for(record));
+  foreign.event->reach(record);
+  EXPECT_EQ(cuEventQuery(foreign.opened), CUDA_SUCCESS);
+}
+
+TEST_F(EventAccessTest, AStreamWaitsForTheRecordThatWasThere) {
+  const Foreign foreign;
+  const CUdeviceptr address = allocate(64);
+  const CUstream a_stream = stream();
+  const std::uint64_t first = foreign.event->record();
+  FERRY_OK(cuStreamWaitEvent(a_stream, foreign.opened, 0));
+  FERRY_OK(cuMemsetD32Async(address, 7, 1, a_stream));
+  EXPECT_FALSE(foreign.event->is_asked_for(first)) << "nobody needs it yet";
+  static_cast<void>(foreign.event->record());
+  std::thread other([&] {
+    usleep(20'000);
+    EXPECT_EQ(peek(address), kUnwritten);
+    EXPECT_TRUE(foreign.event->is_asked_for(first));
+    foreign.event->reach(first);
+  });
+  FERRY_OK(cuStreamSynchronize(a_stream));
+  other.join();
+  EXPECT_EQ(peek(address), 7U) << "the later record was not waited for";
+}
+
+TEST_F(EventAccessTest, AContextWaitsForTheOtherProcessToo) {
+  const Foreign foreign;
+  const CUdeviceptr address = allocate(64);
+  const CUstream a_stream = stream();
+  const std::uint64_t record = foreign.event->record();
+  FERRY_OK(cuCtxWaitEvent(context, foreign.opened));
+  FERRY_OK(cuMemsetD32Async(address, 7, 1, a_stream));
+  std::thread other([&] {
+    usleep(20'000);
+    EXPECT_EQ(peek(address), kUnwritten);
+    foreign.event->reach(record);
+  });
+  FERRY_OK(cuStreamSynchronize(a_stream));
+  other.join();
+  EXPECT_EQ(peek(address), 7U);
+}
+
+// What this process did before the other one went on is over for who waits for the other one.
+TEST_F(EventAccessTest, AWaitOrdersWhatRanBefore) {
+  const Foreign foreign;
+  const CUdeviceptr address = allocate(64);
+  const CUstream first = stream();
+  const CUstream second = stream();
+  const CUevent mine = event(kShared);
+  const auto outside = behind(mine);
+  FERRY_OK(cuMemsetD32Async(address, 1, 1, first));
+  FERRY_OK(cuEventRecord(mine, first));
+  outside->ask(1);
+  ASSERT_TRUE(is_reached_soon(*outside, 1));
+  foreign.event->reach(foreign.event->record());
+  FERRY_OK(cuStreamWaitEvent(second, foreign.opened, 0));
+  FERRY_OK(cuMemsetD32Async(address, 2, 1, second));
+  FERRY_OK(cuStreamSynchronize(second));
+  FERRY_OK(cuStreamSynchronize(first));
+}
+
+TEST_F(EventAccessTest, WhatIsGoneIsNotOpened) {
+  const CUevent an_event = event(kShared);
+  CUipcEventHandle bytes{};
+  FERRY_OK(cuIpcGetEventHandle(&bytes, an_event));
+  CUevent opened = nullptr;
+  EXPECT_EQ(cuIpcOpenEventHandle(&opened, bytes), CUDA_ERROR_INVALID_CONTEXT) << "its own process";
+  auto handle = *read_ipc_handle(&bytes, SharedKind::event);
+  handle.process = 0x7FFFFFFF;
+  write_ipc_handle(handle, &bytes);
+  EXPECT_EQ(cuIpcOpenEventHandle(&opened, bytes), CUDA_ERROR_INVALID_HANDLE);
+  FERRY_OK(cuEventDestroy_v2(an_event));
+  EXPECT_EQ(cuIpcGetEventHandle(&bytes, an_event), CUDA_ERROR_INVALID_HANDLE);
+}
+
+}  // namespace
+}  // namespace ferry::sim

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/memory/sealed_file.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <vector>
+
+namespace ferry::sim {
+namespace {
+
+constexpr std::uint64_t kBytes = 3 * 4096;
+
+SharedDescription description() {
+  SharedDescription described;
+  described.kind = SharedKind::pool;
+  described.device = 5;
+  described.size = 1234;
+  return described;
+}
+
+std::shared_ptr<SealedFile> make() {
+  return SealedFile::create(description(), kBytes);
+}
+
+TEST(SealedFile, IsUnderstoodWhereItIsOpened) {
+  const auto made = make();
+  ASSERT_TRUE(made);
+  const int given = made->give_descriptor();
+  const auto opened = SealedFile::open(given, SharedKind::pool);
+  ASSERT_TRUE(opened);
+  EXPECT_EQ(opened->id(), made->id());
+  EXPECT_EQ(opened->bytes(), kBytes);
+  EXPECT_EQ(opened->description().device, 5);
+  EXPECT_EQ(opened->description().size, 1234U);
+  EXPECT_EQ(close(given), 0) << "the caller's descriptor stays the caller's";
+  MappedPart one = made->map(4096, 4096);
+  MappedPart other = opened->map(0, kBytes);
+  ASSERT_NE(one.data(), nullptr);
+  ASSERT_NE(other.data(), nullptr);
+  one.data()[7] = std::byte{42};
+  EXPECT_EQ(other.data()[4096 + 7], std::byte{42});
+}
+
+TEST(SealedFile, TwoAreNotTheSame) {
+  EXPECT_NE(make()->id(), make()->id());
+}
+
+TEST(SealedFile, NobodyChangesItsSize) {
+  const auto made = make();
+  EXPECT_NE(ftruncate(made->descriptor(), 0), 0);
+  EXPECT_NE(ftruncate(made->descriptor(), 1 << 20), 0);
+}
+
+TEST(SealedFile, GivesDescriptorsThatEndWithTheProgram) {
+  const int given = make()->give_descriptor();
+  EXPECT_EQ(fcntl(given, F_GETFD), FD_CLOEXEC);
+  close(given);
+}
+
+TEST(SealedFile, RefusesWhatIsNotOne) {
+  EXPECT_FALSE(SealedFile::open(-1, SharedKind::pool));
+  EXPECT_FALSE(SealedFile::open(1 << 20, SharedKind::pool));
+  const int gone = make()->descriptor();
+  EXPECT_FALSE(SealedFile::open(gone, SharedKind::pool));
+  const auto made = make();
+  EXPECT_FALSE(SealedFile::open(made->descriptor(), SharedKind::event)) << "of another kind";
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  EXPECT_FALSE(SealedFile::open(ends[0], SharedKind::pool));
+  close(ends[0]);
+  close(ends[1]);
+  const int folder = open("/tmp", O_RDONLY);
+  EXPECT_FALSE(SealedFile::open(folder, SharedKind::pool));
+  close(folder);
+}
+
+// A file with the right words whose owner can still shrink it would be a trap for who maps it.
+TEST(SealedFile, RefusesForgeries) {
+  const auto made = make();
+  std::vector<char> contents(4096 + kBytes);
+  ASSERT_GT(pread(made->descriptor(), contents.data(), contents.size(), 0), 0);
+  const int forged = memfd_create("forged", MFD_ALLOW_SEALING);
+  ASSERT_EQ(write(forged, contents.data(), contents.size()), static_cast<ssize_t>(contents.size()));
+  EXPECT_FALSE(SealedFile::open(forged, SharedKind::pool)) << "not sealed";
+  ASSERT_EQ(ftruncate(forged, 10), 0);
+  ASSERT_EQ(fcntl(forged, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL), 0);
+  EXPECT_FALSE(SealedFile::open(forged, SharedKind::pool)) << "too short";
+  close(forged);
+  const int empty = memfd_create("empty", MFD_ALLOW_SEALING);
+  ASSERT_EQ(ftruncate(empty, static_cast<off_t>(contents.size())), 0);
+  ASSERT_EQ(fcntl(empty, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL), 0);
+  EXPECT_FALSE(SealedFile::open(empty, SharedKind::pool)) << "says nothing of itself";
+  close(empty);
+}
+
+TEST(SealedFile, IsOpenedOfAProcessByWhatItIs) {
+  const auto made = make();
+  auto what = SealedFile::Opening::refused;
+  const auto opened =
+      SealedFile::open_of(getpid(), made->descriptor(), made->id(), SharedKind::pool, what);
+  EXPECT_TRUE(opened);
+  EXPECT_EQ(what, SealedFile::Opening::done);
+  const auto gone = [&](pid_t process, int descriptor, const FileId& id, SharedKind kind) {
+    what = SealedFile::Opening::done;
+    return !SealedFile::open_of(process, descriptor, id, kind, what) &&
+           what == SealedFile::Opening::gone;
+  };
+  const auto other = make();
+  EXPECT_TRUE(gone(getpid(), other->descriptor(), made->id(), SharedKind::pool));
+  EXPECT_TRUE(gone(getpid(), made->descriptor(), made->id(), SharedKind::event));
+  EXPECT_TRUE(gone(getpid(), 1 << 20, made->id(), SharedKind::pool));
+  EXPECT_TRUE(gone(0x7FFFFFFF, made->descriptor(), made->id(), SharedKind::pool));
+}
+
+TEST(SealedFile, ALockKeepsAnotherProcessOutUntilItsHolderIsGone) {
+  const auto made = make();
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const pid_t holder = fork();
+  ASSERT_GE(holder, 0);
+  if (holder == 0) {
+    const auto own = SealedFile::open(made->descriptor(), SharedKind::pool);
+    const bool locked = own && own->lock(0, 4096);
+    static_cast<void>(!write(ends[1], &locked, sizeof locked));
+    pause();
+    _exit(0);
+  }
+  bool locked = false;
+  ASSERT_EQ(read(ends[0], &locked, sizeof locked), static_cast<ssize_t>(sizeof locked));
+  EXPECT_TRUE(locked);
+  struct flock wanted {};
+  wanted.l_type = F_WRLCK;
+  wanted.l_whence = SEEK_SET;
+  wanted.l_start = 4096;  // after the description
+  wanted.l_len = 4096;
+  EXPECT_NE(fcntl(made->descriptor(), F_OFD_SETLK, &wanted), 0) << "another process has it";
+  EXPECT_TRUE(made->lock(4096, 4096)) << "the next stretch is free";
+  made->unlock(4096, 4096);
+  ASSERT_EQ(kill(holder, SIGKILL), 0);
+  ASSERT_EQ(waitpid(holder, nullptr, 0), holder);
+  EXPECT_TRUE(made->lock(0, 4096));
+  close(ends[0]);
+  close(ends[1]);
+}
+
+}  // namespace
+}  // namespace ferry::sim
