@@ -15,6 +15,7 @@
 
 #include "sim/machine/call_book.hpp"
 #include "sim/machine/call_charge.hpp"
+#include "sim/machine/call_turn.hpp"
 #include "sim/machine/kernels.hpp"
 #include "sim/machine/machine.hpp"
 #include "sim/machine/thread_state.hpp"
@@ -78,6 +79,8 @@ class Library {
   // The calling thread's current context; null where there is none, or where it is gone.
   [[nodiscard]] Context* current_context(ThreadState& thread);
   [[nodiscard]] Machine& machine();
+  // Null where threads do not take turns, or cuInit was not called.
+  [[nodiscard]] Machine* machine_of_turns();
   void guard_forks();
   void guard_exit();
   // The settings that a text asks for over others, and the profile they name. The error is a
@@ -113,6 +116,8 @@ CUresult Library::call(Symbol symbol, Need need, Body&& body, std::uint64_t byte
   if (thread.in_host_function) return CUDA_ERROR_NOT_PERMITTED;
   try {
     Lock lock(mutex_);
+    const CallTurn turn(machine_of_turns(), lock, symbol);
+    if (turn.refused()) return CUDA_ERROR_NOT_PERMITTED;
     if (const CUresult refused = enter(symbol, lock, thread, bytes); refused != CUDA_SUCCESS)
       return refused;
     const CallCharge charge(*machine_, symbol);
