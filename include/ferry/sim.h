@@ -150,6 +150,21 @@ typedef void (*ferry_sim_host_work_fn)(uint64_t nanoseconds);
  * without a profile. */
 typedef void (*ferry_sim_host_copy_fn)(uint64_t bytes);
 
+/* On which node of the modelled host memory lies. Profiles of machines with several (host.nodes)
+ * move memory of another node than the device's more slowly; CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID is
+ * the device's own. Where pages really lie is not asked: the machine underneath has other nodes,
+ * and figures are the same everywhere. Pinned memory lies near the device of the context in which
+ * it was allocated or registered, unless one of these says otherwise; both return -1 for a node
+ * that the profile has not (without one there is node 0), and before cuInit.
+ *
+ * The calling thread allocates and registers memory on this node from now on; -1: near the device
+ * again. */
+typedef int (*ferry_sim_set_thread_node_fn)(int node);
+
+/* This memory lies there, whether it is pinned, will be, or never is (then it counts for nothing).
+ * Holds until it is freed or unregistered. */
+typedef int (*ferry_sim_place_host_fn)(const void* memory, size_t bytes, int node);
+
 /* Taking turns. With threads=turns (which needs a profile) threads that take part go on one at a
  * time: the one whose clock is the smallest, by number where two are alike. A turn lasts while the
  * thread's clock stands still, its own code between calls included. So threads do everything in the
@@ -210,6 +225,8 @@ typedef int (*ferry_sim_thread_resume_fn)(void);
 #define FERRY_SIM_NOW_PS "ferry_sim_now_ps"
 #define FERRY_SIM_HOST_WORK "ferry_sim_host_work"
 #define FERRY_SIM_HOST_COPY "ferry_sim_host_copy"
+#define FERRY_SIM_SET_THREAD_NODE "ferry_sim_set_thread_node"
+#define FERRY_SIM_PLACE_HOST "ferry_sim_place_host"
 #define FERRY_SIM_THREAD_EXPECT "ferry_sim_thread_expect"
 #define FERRY_SIM_THREAD_BEGIN "ferry_sim_thread_begin"
 #define FERRY_SIM_THREAD_END "ferry_sim_thread_end"

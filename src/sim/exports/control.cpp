@@ -115,6 +115,21 @@ void ferry_sim_host_copy(uint64_t bytes) {
   });
 }
 
+int ferry_sim_set_thread_node(int node) {
+  return Library::get().set_thread_node(node) ? 0 : -1;
+}
+
+int ferry_sim_place_host(const void* memory, size_t bytes, int node) {
+  bool placed = false;
+  const auto start = reinterpret_cast<std::uintptr_t>(memory);
+  Library::get().with_machine([&](Lock&, Machine& machine) {
+    placed = memory != nullptr && bytes > 0 && bytes <= UINTPTR_MAX - start && node >= 0 &&
+             node < machine.host_node_count();
+    if (placed) machine.host.nodes().place(start, bytes, node);
+  });
+  return placed ? 0 : -1;
+}
+
 int ferry_sim_thread_expect(uint64_t number) {
   return change_round([&](Lock&, Turns& turns) { return turns.expect(number); });
 }

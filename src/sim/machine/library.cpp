@@ -135,6 +135,7 @@ CUresult Library::enter(Symbol symbol, Lock& lock, ThreadState& thread, std::uin
 Context* Library::current_context(ThreadState& thread) {
   if (thread.generation != generation_) {
     thread.contexts.clear();
+    thread.host_node.reset();
     thread.generation = generation_;
   }
   return thread.contexts.empty() ? nullptr : machine().contexts.find(thread.contexts.back());
@@ -245,6 +246,18 @@ bool Library::fail_nth(std::string_view function, std::uint64_t nth, int result)
 bool Library::register_kernel(const ferry_sim_kernel& kernel) {
   const Lock lock(mutex_);
   return kernels_.add(kernel);
+}
+
+bool Library::set_thread_node(int node) {
+  bool exists = false;
+  with_machine([&](Lock&, Machine& machine) {
+    exists = node >= -1 && node < machine.host_node_count();
+    if (!exists) return;
+    ThreadState& thread = ThreadState::mine();
+    static_cast<void>(current_context(thread));  // forgets what it said of an earlier machine
+    thread.host_node = node < 0 ? std::nullopt : std::optional<int>(node);
+  });
+  return exists;
 }
 
 std::uint64_t Library::take_hazards() {

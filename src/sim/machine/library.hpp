@@ -65,6 +65,9 @@ class Library {
   std::uint64_t calls(std::string_view function);
   // Hazards since the last take; they no longer count for the exit status.
   std::uint64_t take_hazards();
+  // A node of the modelled host on which the calling thread takes memory from now on; -1: on that
+  // of the device.
+  bool set_thread_node(int node);
   bool register_kernel(const ferry_sim_kernel& kernel);
   // Requires the lock.
   [[nodiscard]] const Kernels& kernels() const { return kernels_; }

@@ -110,6 +110,11 @@ class Machine {
   // Null where none was chosen.
   [[nodiscard]] const Profile* profile() { return engine.timeline().profile(); }
 
+  // The nodes of the modelled host's memory. Without a profile there is one.
+  [[nodiscard]] int host_node_count() {
+    return profile() == nullptr ? 1 : static_cast<int>(profile()->host_nodes.value);
+  }
+
   // Runs what is queued in a context and gives back everything it owns but its handle. The context
   // has new, empty streams afterwards, or none when `ends`.
   void empty_context(Lock& lock, Context& context, bool ends);
