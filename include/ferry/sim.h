@@ -9,7 +9,7 @@
  *
  * The machine: devices=2, capacity=24GiB (of each), profile=NAME, data=real|none (none: copies are
  * checked and counted, but move no bytes). Order: schedule=eager|lazy|random, seed=7,
- * hazards=off|report|abort.
+ * hazards=off|report|abort. threads=free|turns: see ferry_sim_thread_begin.
  *
  * Limits of other machines (SIZE as 64MiB; "none" takes a limit away):
  *   vmm=off               no virtual memory management: CUDA_ERROR_NOT_SUPPORTED
@@ -54,8 +54,9 @@ extern "C" {
 #endif
 
 /* Applies settings in the syntax of FERRY_SIM. They act at once, faults besides those that are
- * there, and the random sequence starts anew; devices, capacity, profile, data, vmm, granularity
- * and rdma can only change before cuInit or right after ferry_sim_reset (-1 otherwise). */
+ * there, and the random sequence starts anew; devices, capacity, profile, threads, data, vmm,
+ * granularity and rdma can only change before cuInit or right after ferry_sim_reset (-1
+ * otherwise). */
 typedef int (*ferry_sim_configure_fn)(const char* settings);
 
 /* What cannot be understood in FERRY_SIM, "" when all can: then cuInit fails, and would print it.
@@ -136,7 +137,8 @@ typedef int (*ferry_sim_register_kernel_fn)(const ferry_sim_kernel* kernel);
  * that waits also to the end of what it waits for; events take their times from it. With a profile
  * a query says what has ended by the caller's clock, so a loop that polls comes to an end as
  * queries cost time. With one driving thread two runs give the same figures to the bit, whatever
- * the schedule; where several call freely, engines are queued for in the order of their calls.
+ * the schedule; where several call freely, engines are queued for in the order of their calls,
+ * which is the system's choice. With threads=turns it is not (ferry_sim_thread_begin).
  *
  * The calling thread's clock, in picoseconds; 0 before cuInit. */
 typedef uint64_t (*ferry_sim_now_ps_fn)(void);
@@ -148,6 +150,68 @@ typedef void (*ferry_sim_host_work_fn)(uint64_t nanoseconds);
 /* The same for copying so many bytes in host memory, at the profile's rate of one thread. No effect
  * without a profile. */
 typedef void (*ferry_sim_host_copy_fn)(uint64_t bytes);
+
+/* On which node of the modelled host memory lies. Profiles of machines with several (host.nodes)
+ * move memory of another node than the device's more slowly; CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID is
+ * the device's own. Where pages really lie is not asked: the machine underneath has other nodes,
+ * and figures are the same everywhere. Pinned memory lies near the device of the context in which
+ * it was allocated or registered, unless one of these says otherwise; both return -1 for a node
+ * that the profile has not (without one there is node 0), and before cuInit.
+ *
+ * The calling thread allocates and registers memory on this node from now on; -1: near the device
+ * again. */
+typedef int (*ferry_sim_set_thread_node_fn)(int node);
+
+/* This memory lies there, whether it is pinned, will be, or never is (then it counts for nothing).
+ * Holds until it is freed or unregistered. */
+typedef int (*ferry_sim_place_host_fn)(const void* memory, size_t bytes, int node);
+
+/* Taking turns. With threads=turns (which needs a profile) threads that take part go on one at a
+ * time: the one whose clock is the smallest, by number where two are alike. A turn lasts while the
+ * thread's clock stands still, its own code between calls included. So threads do everything in the
+ * order of virtual time, and every run gives the same figures and the same order to the bit,
+ * however the system schedules them.
+ *
+ * Announce a thread before it is started, all of a round before the first of them; then it begins
+ * and ends by itself:
+ *   ferry_sim_thread_expect(1); ferry_sim_thread_expect(2);
+ *   std::thread first([] { ferry_sim_thread_begin(1); ...; ferry_sim_thread_end(); }); ...
+ * While any thread is expected or takes part, calls of others are refused with
+ * CUDA_ERROR_NOT_PERMITTED, the first of them with a word on standard error. While none does,
+ * threads call as they like, and go on from the time at which the last round ended.
+ *
+ * A thread that waits outside the driver (for a mutex, a condition, another thread's end) keeps its
+ * turn and with it all others, so it must let time pass, or step out:
+ *   while (!mutex.try_lock()) ferry_sim_host_work(100);     it looks every 100 ns
+ *   if (!ready) { ferry_sim_thread_pause(); wait(); ferry_sim_thread_resume(); }
+ * Who makes it ready says so with ferry_sim_thread_wake before it really does: so the woken
+ * thread's place does not depend on how soon the system lets it run. Without that it goes on where
+ * the round happens to be, which repeats only where nobody else takes part at that moment. A round
+ * that stands still for five seconds of real time is reported on standard error.
+ *
+ * All return -1 where threads do not take turns, before cuInit, and where the state of the thread
+ * does not fit; inside a host function all but ferry_sim_thread_wake. */
+
+/* A thread of this number will begin where the caller's clock is now. -1 where the number takes
+ * part already, or the caller does not and some thread has begun. */
+typedef int (*ferry_sim_thread_expect_fn)(uint64_t number);
+
+/* The calling thread takes part under this number, which was expected. Returns when its turn has
+ * come. */
+typedef int (*ferry_sim_thread_begin_fn)(uint64_t number);
+
+/* The calling thread takes part no longer. Needed before it ends. */
+typedef int (*ferry_sim_thread_end_fn)(void);
+
+/* The calling thread steps out of the round. */
+typedef int (*ferry_sim_thread_pause_fn)(void);
+
+/* The thread of this number, if it has stepped out, has its place again, not before the caller's
+ * clock, and keeps the others waiting until it resumes. Requires: the caller takes part. */
+typedef int (*ferry_sim_thread_wake_fn)(uint64_t number);
+
+/* The calling thread comes back after a pause. Returns when its turn has come. */
+typedef int (*ferry_sim_thread_resume_fn)(void);
 
 #define FERRY_SIM_CONFIGURE "ferry_sim_configure"
 #define FERRY_SIM_SETTINGS_ERROR "ferry_sim_settings_error"
@@ -162,6 +226,14 @@ typedef void (*ferry_sim_host_copy_fn)(uint64_t bytes);
 #define FERRY_SIM_NOW_PS "ferry_sim_now_ps"
 #define FERRY_SIM_HOST_WORK "ferry_sim_host_work"
 #define FERRY_SIM_HOST_COPY "ferry_sim_host_copy"
+#define FERRY_SIM_SET_THREAD_NODE "ferry_sim_set_thread_node"
+#define FERRY_SIM_PLACE_HOST "ferry_sim_place_host"
+#define FERRY_SIM_THREAD_EXPECT "ferry_sim_thread_expect"
+#define FERRY_SIM_THREAD_BEGIN "ferry_sim_thread_begin"
+#define FERRY_SIM_THREAD_END "ferry_sim_thread_end"
+#define FERRY_SIM_THREAD_PAUSE "ferry_sim_thread_pause"
+#define FERRY_SIM_THREAD_WAKE "ferry_sim_thread_wake"
+#define FERRY_SIM_THREAD_RESUME "ferry_sim_thread_resume"
 
 #ifdef __cplusplus
 }

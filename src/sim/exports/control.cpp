@@ -11,12 +11,26 @@ using ferry::sim::Lock;
 using ferry::sim::Machine;
 using ferry::sim::Picoseconds;
 using ferry::sim::ThreadState;
+using ferry::sim::Turns;
 
 namespace {
 
 // A host function runs on whichever thread a schedule makes run it: its time is no thread's.
-void spend(Machine& machine, Picoseconds duration) {
-  if (!ThreadState::mine().in_host_function) machine.engine.timeline().clock().spend(duration);
+void spend(Lock& lock, Machine& machine, Picoseconds duration) {
+  if (ThreadState::mine().in_host_function) return;
+  machine.engine.timeline().clock().spend(duration);
+  machine.engine.turns().catch_up(lock);
+}
+
+// Runs change(Lock&, Turns&); 0 where that says true. A host function runs within a call of its
+// thread, which has its place there: it may only wake others.
+template <typename Change>
+int change_round(Change&& change, bool from_host_function = false) {
+  if (ThreadState::mine().in_host_function && !from_host_function) return -1;
+  bool changed = false;
+  Library::get().with_machine(
+      [&](Lock& lock, Machine& machine) { changed = change(lock, machine.engine.turns()); });
+  return changed ? 0 : -1;
 }
 
 }  // namespace
@@ -52,9 +66,11 @@ uint64_t ferry_sim_memory_in_use(int device) {
 void ferry_sim_drain() {
   if (ThreadState::mine().in_host_function) return;  // it would wait for itself
   Library::get().with_machine([](Lock& lock, Machine& machine) {
+    if (!machine.engine.turns().may_call()) return;
     const ferry::sim::Clock waited_for = machine.engine.clock_of_all();
     machine.engine.finish_all(lock);
     machine.engine.observe(waited_for);
+    machine.engine.turns().catch_up(lock);
   });
 }
 
@@ -84,16 +100,56 @@ uint64_t ferry_sim_now_ps() {
 
 void ferry_sim_host_work(uint64_t nanoseconds) {
   constexpr uint64_t kDay = 86'400'000'000'000;
-  Library::get().with_machine([&](Lock&, Machine& machine) {
-    spend(machine, static_cast<Picoseconds>(std::min(nanoseconds, kDay)) *
-                       ferry::sim::kPicosecondsPerNanosecond);
+  Library::get().with_machine([&](Lock& lock, Machine& machine) {
+    spend(lock, machine,
+          static_cast<Picoseconds>(std::min(nanoseconds, kDay)) *
+              ferry::sim::kPicosecondsPerNanosecond);
   });
 }
 
 void ferry_sim_host_copy(uint64_t bytes) {
-  Library::get().with_machine([&](Lock&, Machine& machine) {
+  Library::get().with_machine([&](Lock& lock, Machine& machine) {
     if (machine.profile() == nullptr) return;
     const auto rate = static_cast<uint64_t>(machine.profile()->host_memcpy.value);
-    spend(machine, ferry::sim::time_for(ferry::sim::work_of(bytes), rate));
+    spend(lock, machine, ferry::sim::time_for(ferry::sim::work_of(bytes), rate));
   });
+}
+
+int ferry_sim_set_thread_node(int node) {
+  return Library::get().set_thread_node(node) ? 0 : -1;
+}
+
+int ferry_sim_place_host(const void* memory, size_t bytes, int node) {
+  bool placed = false;
+  const auto start = reinterpret_cast<std::uintptr_t>(memory);
+  Library::get().with_machine([&](Lock&, Machine& machine) {
+    placed = memory != nullptr && bytes > 0 && bytes <= UINTPTR_MAX - start && node >= 0 &&
+             node < machine.host_node_count();
+    if (placed) machine.host.nodes().place(start, bytes, node);
+  });
+  return placed ? 0 : -1;
+}
+
+int ferry_sim_thread_expect(uint64_t number) {
+  return change_round([&](Lock&, Turns& turns) { return turns.expect(number); });
+}
+
+int ferry_sim_thread_begin(uint64_t number) {
+  return change_round([&](Lock& lock, Turns& turns) { return turns.begin(lock, number); });
+}
+
+int ferry_sim_thread_end() {
+  return change_round([](Lock&, Turns& turns) { return turns.end(); });
+}
+
+int ferry_sim_thread_pause() {
+  return change_round([](Lock&, Turns& turns) { return turns.pause(); });
+}
+
+int ferry_sim_thread_wake(uint64_t number) {
+  return change_round([&](Lock&, Turns& turns) { return turns.wake(number); }, true);
+}
+
+int ferry_sim_thread_resume() {
+  return change_round([](Lock& lock, Turns& turns) { return turns.resume(lock); });
 }

@@ -23,4 +23,12 @@ FERRY_SIM_EXPORT std::remove_pointer_t<ferry_sim_register_kernel_fn> ferry_sim_r
 FERRY_SIM_EXPORT std::remove_pointer_t<ferry_sim_now_ps_fn> ferry_sim_now_ps;
 FERRY_SIM_EXPORT std::remove_pointer_t<ferry_sim_host_work_fn> ferry_sim_host_work;
 FERRY_SIM_EXPORT std::remove_pointer_t<ferry_sim_host_copy_fn> ferry_sim_host_copy;
+FERRY_SIM_EXPORT std::remove_pointer_t<ferry_sim_set_thread_node_fn> ferry_sim_set_thread_node;
+FERRY_SIM_EXPORT std::remove_pointer_t<ferry_sim_place_host_fn> ferry_sim_place_host;
+FERRY_SIM_EXPORT std::remove_pointer_t<ferry_sim_thread_expect_fn> ferry_sim_thread_expect;
+FERRY_SIM_EXPORT std::remove_pointer_t<ferry_sim_thread_begin_fn> ferry_sim_thread_begin;
+FERRY_SIM_EXPORT std::remove_pointer_t<ferry_sim_thread_end_fn> ferry_sim_thread_end;
+FERRY_SIM_EXPORT std::remove_pointer_t<ferry_sim_thread_pause_fn> ferry_sim_thread_pause;
+FERRY_SIM_EXPORT std::remove_pointer_t<ferry_sim_thread_wake_fn> ferry_sim_thread_wake;
+FERRY_SIM_EXPORT std::remove_pointer_t<ferry_sim_thread_resume_fn> ferry_sim_thread_resume;
 }

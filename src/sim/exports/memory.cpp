@@ -42,6 +42,24 @@ CUresult end_host_memory(Symbol symbol, void* pointer, CUresult (HostMemory::*ta
   });
 }
 
+// Memory that becomes page-locked lies where the thread takes its memory, or else near the device;
+// where the program has said so before, there.
+CUresult settle(Call& call, const void* pointer, std::size_t bytes, CUresult result) {
+  Machine& machine = call.machine;
+  if (result != CUDA_SUCCESS || machine.host_node_count() == 1) return result;
+  const int device = machine.visible[static_cast<std::size_t>(call.context->device)];
+  const int node =
+      call.thread.host_node.value_or(ferry::sim::host_node_of(*machine.profile(), device));
+  machine.host.nodes().settle(reinterpret_cast<std::uintptr_t>(pointer), bytes, node);
+  return result;
+}
+
+CUresult allocate_host(Call& call, void** out, std::size_t bytes, unsigned flags) {
+  const CUresult result =
+      call.machine.host.allocate(out, bytes, flags, call.context->handle, call.context->device);
+  return settle(call, result == CUDA_SUCCESS ? *out : nullptr, bytes, result);
+}
+
 CUresult allocate(Call& call, std::size_t bytes, CUdeviceptr& out) {
   Machine& machine = call.machine;
   const auto address =
@@ -151,21 +169,13 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr* pbase, size_t* psize, CUdeviceptr 
 CUresult cuMemHostAlloc(void** pp, size_t bytesize, unsigned int Flags) {
   return Library::get().call(
       Symbol::cuMemHostAlloc, Need::context,
-      [&](Call& call) {
-        return call.machine.host.allocate(pp, bytesize, Flags, call.context->handle,
-                                          call.context->device);
-      },
-      bytesize);
+      [&](Call& call) { return allocate_host(call, pp, bytesize, Flags); }, bytesize);
 }
 
 CUresult cuMemAllocHost_v2(void** pp, size_t bytesize) {
   return Library::get().call(
       Symbol::cuMemAllocHost_v2, Need::context,
-      [&](Call& call) {
-        return call.machine.host.allocate(pp, bytesize, 0, call.context->handle,
-                                          call.context->device);
-      },
-      bytesize);
+      [&](Call& call) { return allocate_host(call, pp, bytesize, 0); }, bytesize);
 }
 
 CUresult cuMemFreeHost(void* p) {
@@ -178,8 +188,9 @@ CUresult cuMemHostRegister_v2(void* p, size_t bytesize, unsigned int Flags) {
       [&](Call& call) {
         if (call.machine.addresses.contains(reinterpret_cast<std::uintptr_t>(p)))
           return CUDA_ERROR_INVALID_VALUE;
-        return call.machine.host.register_range(p, bytesize, Flags, call.context->handle,
-                                                call.context->device);
+        const CUresult result = call.machine.host.register_range(
+            p, bytesize, Flags, call.context->handle, call.context->device);
+        return settle(call, p, bytesize, result);
       },
       bytesize);
 }

@@ -97,6 +97,8 @@ std::optional<int> device_attribute(CUdevice_attribute attribute, int physical_i
   if (attribute == CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED)
     return limits.virtual_memory && limits.rdma != Rdma::off ? 1 : 0;
   if (profile != nullptr) {
+    if (attribute == CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID)
+      return host_node_of(*profile, physical_index);
     if (const Figure* const figure = figure_for(*profile, attribute))
       return static_cast<int>(figure->value);
   }

@@ -137,6 +137,10 @@ Machine& Library::machine() {
   return *machine_;
 }
 
+Machine* Library::machine_of_turns() {
+  return initialised_ && settings_.threads == Threads::turns ? &machine() : nullptr;
+}
+
 CUresult Library::enter(Symbol symbol, Lock& lock, ThreadState& thread, std::uint64_t bytes) {
   const Verdict verdict = book_.enter(symbol, bytes);
   stand_still(lock, verdict);
@@ -158,6 +162,7 @@ CUresult Library::enter(Symbol symbol, Lock& lock, ThreadState& thread, std::uin
 Context* Library::current_context(ThreadState& thread) {
   if (thread.generation != generation_) {
     thread.contexts.clear();
+    thread.host_node.reset();
     thread.generation = generation_;
   }
   return thread.contexts.empty() ? nullptr : machine().contexts.find(thread.contexts.back());
@@ -188,8 +193,11 @@ Result<Library::Wanted, std::string> Library::understand(const Settings& base,
                          window.device.value_or(0), wanted.settings.devices);
   }
   if (wanted.settings.profile.empty()) {
-    if (wanted.settings.engine_windows.empty()) return wanted;
-    return std::string("slow and stuck need a profile: without one there are no engines");
+    if (!wanted.settings.engine_windows.empty())
+      return std::string("slow and stuck need a profile: without one there are no engines");
+    if (wanted.settings.threads == Threads::turns)
+      return std::string("threads=turns needs a profile: without one calls take no time");
+    return wanted;
   }
   Result<Profile, std::string> profile = find_profile(wanted.settings.profile);
   if (!profile.ok()) return profile.error();
@@ -218,12 +226,12 @@ bool Library::configure(std::string_view text) {
   const Settings& asked = wanted->settings;
   const bool other_machine =
       asked.devices != settings_.devices || asked.capacity != settings_.capacity ||
-      asked.profile != settings_.profile || asked.with_data != settings_.with_data ||
-      !asked.limits.same_build(settings_.limits);
+      asked.profile != settings_.profile || asked.threads != settings_.threads ||
+      asked.with_data != settings_.with_data || !asked.limits.same_build(settings_.limits);
   if (machine_ && other_machine) {
     complain("ferry_sim_configure",
-             "devices, capacity, profile, data, vmm, granularity and rdma can only change before "
-             "cuInit or after a reset");
+             "devices, capacity, profile, threads, data, vmm, granularity and rdma can only change "
+             "before cuInit or after a reset");
     return false;
   }
   take(std::move(*wanted));
@@ -265,6 +273,18 @@ bool Library::fail_nth(std::string_view function, std::uint64_t nth, int result)
 bool Library::register_kernel(const ferry_sim_kernel& kernel) {
   const Lock lock(mutex_);
   return kernels_.add(kernel);
+}
+
+bool Library::set_thread_node(int node) {
+  bool exists = false;
+  with_machine([&](Lock&, Machine& machine) {
+    exists = node >= -1 && node < machine.host_node_count();
+    if (!exists) return;
+    ThreadState& thread = ThreadState::mine();
+    static_cast<void>(current_context(thread));  // forgets what it said of an earlier machine
+    thread.host_node = node < 0 ? std::nullopt : std::optional<int>(node);
+  });
+  return exists;
 }
 
 std::uint64_t Library::take_hazards() {

@@ -15,6 +15,7 @@
 
 #include "sim/machine/call_book.hpp"
 #include "sim/machine/call_charge.hpp"
+#include "sim/machine/call_turn.hpp"
 #include "sim/machine/kernels.hpp"
 #include "sim/machine/machine.hpp"
 #include "sim/machine/thread_state.hpp"
@@ -66,6 +67,9 @@ class Library {
   std::uint64_t calls(std::string_view function);
   // Hazards since the last take; they no longer count for the exit status.
   std::uint64_t take_hazards();
+  // A node of the modelled host on which the calling thread takes memory from now on; -1: on that
+  // of the device.
+  bool set_thread_node(int node);
   bool register_kernel(const ferry_sim_kernel& kernel);
   // Requires the lock.
   [[nodiscard]] const Kernels& kernels() const { return kernels_; }
@@ -84,6 +88,8 @@ class Library {
   [[nodiscard]] Context* current_context(ThreadState& thread);
   [[nodiscard]] Machine& machine();
   [[nodiscard]] bool serve_once() noexcept;
+  // Null where threads do not take turns, or cuInit was not called.
+  [[nodiscard]] Machine* machine_of_turns();
   void guard_forks();
   void guard_exit();
   // The settings that a text asks for over others, and the profile they name. The error is a
@@ -120,6 +126,8 @@ CUresult Library::call(Symbol symbol, Need need, Body&& body, std::uint64_t byte
   if (thread.in_host_function) return CUDA_ERROR_NOT_PERMITTED;
   try {
     Lock lock(mutex_);
+    const CallTurn turn(machine_of_turns(), lock, symbol);
+    if (turn.refused()) return CUDA_ERROR_NOT_PERMITTED;
     if (const CUresult refused = enter(symbol, lock, thread, bytes); refused != CUDA_SUCCESS)
       return refused;
     const CallCharge charge(*machine_, symbol);

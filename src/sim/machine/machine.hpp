@@ -64,8 +64,9 @@
 // - How fast a GPU is. Time is modelled: from the figures of a profile (src/sim/time), or, without
 //   one, at one microsecond for each operation. It follows from the order of the program's calls.
 //   Host code between calls takes no time unless it says so (ferry_sim_host_work); threads that
-//   hand over to each other outside the driver do not carry their clocks along; kernels of one
-//   device run one after the other; a batch begins when its call has queued it whole.
+//   hand over to each other outside the driver do not carry their clocks along, save where they
+//   take turns (ferry_sim_thread_begin); kernels of one device run one after the other; a batch
+//   begins when its call has queued it whole.
 // - A program that spins on a host flag which queued work is to set, without calling the driver:
 //   under `lazy` and `random` nothing runs meanwhile, and it spins for ever.
 // - The code of kernels: a launch calls a function of the host that was registered under the
@@ -118,6 +119,11 @@ class Machine {
 
   // Null where none was chosen.
   [[nodiscard]] const Profile* profile() { return engine.timeline().profile(); }
+
+  // The nodes of the modelled host's memory. Without a profile there is one.
+  [[nodiscard]] int host_node_count() {
+    return profile() == nullptr ? 1 : static_cast<int>(profile()->host_nodes.value);
+  }
 
   // Runs what is queued in a context and gives back everything it owns but its handle. The context
   // has new, empty streams afterwards, or none when `ends`.

@@ -12,6 +12,8 @@ namespace {
 struct Traffic {
   std::uint64_t host_read = 0;
   std::uint64_t host_written = 0;
+  std::uint64_t far_read = 0;  // of those, in memory of another node than the device's
+  std::uint64_t far_written = 0;
   std::uint64_t device_read = 0;
   std::uint64_t device_written = 0;
   std::uint64_t members = 1;
@@ -22,6 +24,13 @@ struct Traffic {
 int device_of(Machine& machine, std::uint64_t address, int otherwise) {
   const Mapping* const mapping = machine.pages.find(address);
   return mapping == nullptr ? otherwise : mapping->block->device;
+}
+
+std::uint64_t far_bytes(Machine& machine, int device, const Touch& touch) {
+  const Profile& profile = *machine.profile();
+  if (profile.host_nodes.value == 1) return 0;
+  const int node = host_node_of(profile, machine.visible[static_cast<std::size_t>(device)]);
+  return machine.host.nodes().bytes_away(node, touch.address, touch.bytes);
 }
 
 Traffic traffic_of(Machine& machine, int device, std::span<const Touch> touches) {
@@ -38,6 +47,7 @@ Traffic traffic_of(Machine& machine, int device, std::span<const Touch> touches)
       if (device_of(machine, touch.address, device) != device) traffic.between_devices = true;
     } else {
       (reads ? traffic.host_read : traffic.host_written) += touch.bytes;
+      (reads ? traffic.far_read : traffic.far_written) += far_bytes(machine, device, touch);
       if (!machine.host.covers(touch.address, touch.bytes)) traffic.pageable = true;
     }
   }
@@ -54,6 +64,19 @@ void cross(Load& load, Direction direction, std::uint64_t bytes, const Figure& r
   load.rate = rate_of(rate);
 }
 
+// Some of the bytes lie on another node, and come no faster than that allows.
+void slow_down(Load& load, std::uint64_t far, const Figure& far_rate) {
+  const std::uint64_t slow = std::min(load.rate, rate_of(far_rate));
+  if (far == 0 || slow == load.rate) return;
+  if (far == load.bytes) {
+    load.rate = slow;
+    return;
+  }
+  // One part after the other: the rate is that of both together.
+  const Work time = work_of(load.bytes - far) / load.rate + work_of(far) / slow;
+  if (time > 0) load.rate = static_cast<std::uint64_t>(work_of(load.bytes) / time);
+}
+
 // Kernels and fills: the multiprocessors do them, over the link where memory of the host is
 // touched.
 Load compute_load(const Profile& profile, const Traffic& traffic) {
@@ -62,8 +85,10 @@ Load compute_load(const Profile& profile, const Traffic& traffic) {
   load.latency = profile.launch_latency.value;
   if (traffic.host_read > 0) {
     cross(load, Direction::to_device, traffic.host_read, profile.gather_to_device);
+    slow_down(load, traffic.far_read, profile.far_to_device);
   } else if (traffic.host_written > 0) {
     cross(load, Direction::to_host, traffic.host_written, profile.gather_to_host);
+    slow_down(load, traffic.far_written, profile.far_to_host);
   } else if (traffic.device_read > 0) {
     load.bytes = std::max(traffic.device_read, traffic.device_written);
     load.rate = rate_of(profile.device_copy);
@@ -81,12 +106,16 @@ Load link_load(const Profile& profile, const Traffic& traffic) {
   const bool up = traffic.host_read >= traffic.host_written;
   load.engine = up ? EngineKind::to_device : EngineKind::to_host;
   const std::uint64_t bytes = traffic.host_read + traffic.host_written;
+  // What is pageable goes through the driver's own buffers, which are near.
+  const std::uint64_t far = traffic.pageable ? 0 : traffic.far_read + traffic.far_written;
   if (up) {
     cross(load, Direction::to_device, bytes,
           traffic.pageable ? profile.pageable_to_device : profile.to_device);
+    slow_down(load, far, profile.far_to_device);
   } else {
     cross(load, Direction::to_host, bytes,
           traffic.pageable ? profile.pageable_to_host : profile.to_host);
+    slow_down(load, far, profile.far_to_host);
   }
   return load;
 }

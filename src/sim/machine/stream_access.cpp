@@ -140,7 +140,7 @@ CUresult submit_on(Call& call, const StreamUse& use, Submission submission, Tick
     kept->unplaced = submission.touches;
   }
   machine.engine.progress(call.lock);
-  if (load.holds_caller) machine.engine.wait_in_time(ticket);
+  if (load.holds_caller) machine.engine.wait_in_time(call.lock, ticket);
   if (submission.wait == Wait::until_done) {
     machine.engine.finish(call.lock, std::span(&ticket, 1));
     machine.engine.observe(ticket->clock);

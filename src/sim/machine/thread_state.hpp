@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace ferry::sim {
@@ -13,6 +14,7 @@ struct ThreadState {
   std::uint64_t generation = 0;         // of the machine that the stack belongs to
   std::vector<std::uint64_t> contexts;  // handles; the last is current
   bool in_host_function = false;
+  std::optional<int> host_node;  // of the modelled host, on which it takes memory; see sim.h
 
   // The calling thread's. Goes when the thread ends, but never the main thread's: static
   // destructors may still call the driver.

@@ -46,6 +46,7 @@ void HostMemory::add(const HostRange& range) {
 void HostMemory::remove(Ranges::iterator range) {
   const HostRange& gone = range->second;
   bytes_ -= gone.size;
+  nodes_.forget(gone.start, gone.size);
   if (gone.allocated) {
     munmap(reinterpret_cast<void*>(gone.start), align_up(gone.size, kHostPage));
   } else {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 
+#include "sim/memory/host_nodes.hpp"
 #include "sim/words/cuda_api.hpp"
 #include "sim/words/machine_limits.hpp"
 
@@ -52,6 +53,10 @@ class HostMemory {
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }  // in all ranges
   [[nodiscard]] bool covers(std::uint64_t address, std::uint64_t bytes) const;
 
+  // Where the modelled host's memory lies. Said of any memory; what is freed or unregistered has no
+  // place any more.
+  [[nodiscard]] HostNodes& nodes() { return nodes_; }
+
  private:
   using Ranges = std::map<std::uint64_t, HostRange>;  // by start
 
@@ -60,6 +65,7 @@ class HostMemory {
   void remove(Ranges::iterator range);
 
   Ranges ranges_;
+  HostNodes nodes_;
   std::uint64_t bytes_ = 0;
   std::uint64_t registered_ = 0;  // the bytes of those that were not allocated here
   std::optional<Bytes> register_call_;

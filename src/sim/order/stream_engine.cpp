@@ -288,7 +288,7 @@ void StreamEngine::finish(Lock& lock, const Ticket& ticket) {
       run(lock, next);
     } else if (conditions_ > 0) {
       // Nobody tells when the program's own code writes to memory.
-      changed_.wait_for(lock, std::chrono::milliseconds(1));
+      if (!turns_.let_others_go_on(lock)) changed_.wait_for(lock, std::chrono::milliseconds(1));
     } else {
       changed_.wait(lock);
     }
@@ -299,7 +299,7 @@ void StreamEngine::finish(Lock& lock, std::span<const Ticket> tickets) {
   for (const Ticket& ticket : tickets) finish(lock, ticket);
   for (const Ticket& ticket : tickets) {
     if (!ticket) continue;
-    wait_in_time(ticket);
+    wait_in_time(lock, ticket);
     if (ticket->behind_condition) observe(ticket->clock);  // it has learnt of more by running
   }
 }

@@ -23,6 +23,7 @@
 
 #include "sim/order/operation.hpp"
 #include "sim/order/random_pace.hpp"
+#include "sim/order/turns.hpp"
 #include "sim/words/settings.hpp"
 
 namespace ferry::sim {
@@ -70,6 +71,7 @@ class StreamEngine {
   [[nodiscard]] std::vector<std::size_t> order_of_members(std::size_t count);
 
   [[nodiscard]] Timeline& timeline() { return timeline_; }
+  [[nodiscard]] Turns& turns() { return turns_; }
 
   // Runs what the target needs, until it is done, and moves the caller's clock to its end.
   void finish(Lock& lock, std::span<const Ticket> tickets);
@@ -103,7 +105,7 @@ class StreamEngine {
   [[nodiscard]] std::vector<Ticket> unfinished(StreamGroup& group);
 
   // Only in virtual time: the operation may still be queued afterwards.
-  void wait_in_time(const Ticket& ticket) { timeline_.wait(*ticket->time); }
+  void wait_in_time(Lock& lock, const Ticket& ticket) { turns_.wait(lock, *ticket->time); }
 
   // True when all tickets are done. With a profile, when they have ended by the caller's clock;
   // they are run then if they have not been. Without one, what has run is done: under `lazy`, every
@@ -144,6 +146,7 @@ class StreamEngine {
   std::uint64_t ticks_ = 0;
   std::uint64_t waiting_host_functions_ = 0;
   Timeline timeline_;
+  Turns turns_{timeline_};
   Lanes lanes_;
   Clock seen_;
   Clock finished_;                      // everything that has run

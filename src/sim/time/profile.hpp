@@ -38,6 +38,8 @@ struct Profile {
   Figure gather_to_device, gather_to_host;      // kernels that reach over the link
   Figure peer;                                  // from one device to another
   Figure host_memory, host_memcpy;              // of the whole host; of one thread
+  Figure host_nodes;                            // of the host's memory: sockets, mostly
+  Figure far_to_device, far_to_host;            // pinned memory of another node than the device's
   Figure device_copy, device_fill;              // within device memory, also for kernels
   Figure launch_latency, host_function;         // before a kernel begins; a callback's dispatch
   // What the host pays for a call, by kind; `_mib` for each MiB, `_each` for each mapping or copy.
@@ -49,6 +51,13 @@ struct Profile {
   Figure host_alloc, host_alloc_mib, host_free, host_free_mib;
   Figure host_register, host_register_mib, host_unregister, host_unregister_mib;
 };
+
+// The node of the host that a device is near to, by the device's physical index. Neighbouring
+// devices have different ones: real machines number them in many ways, and a program that guesses
+// instead of asking shall be found out.
+[[nodiscard]] inline int host_node_of(const Profile& profile, int physical_index) {
+  return physical_index % static_cast<int>(profile.host_nodes.value);
+}
 
 enum class Quantity : std::uint8_t { rate, time, size, count };
 
@@ -82,6 +91,9 @@ inline constexpr std::array kFigures{
     FigureRow{"link", "peer", Quantity::rate, &Profile::peer},
     FigureRow{"host", "memory", Quantity::rate, &Profile::host_memory},
     FigureRow{"host", "memcpy", Quantity::rate, &Profile::host_memcpy},
+    FigureRow{"host", "nodes", Quantity::count, &Profile::host_nodes},
+    FigureRow{"host", "far_to_device", Quantity::rate, &Profile::far_to_device},
+    FigureRow{"host", "far_to_host", Quantity::rate, &Profile::far_to_host},
     FigureRow{"calls", "other", Quantity::time, &Profile::call},
     FigureRow{"calls", "synchronize", Quantity::time, &Profile::synchronize},
     FigureRow{"calls", "query", Quantity::time, &Profile::query},

@@ -162,6 +162,7 @@ Problem check_sense(const Profile& profile) {
       return fmt::format("\"{}.{}\" is longer than an hour", row.section, row.key);
   }
   if (profile.copy_engines.value == 0) return "\"device.copy_engines\" is 0";
+  if (profile.host_nodes.value == 0) return "\"host.nodes\" is 0";
   if (profile.query.value == 0) return "\"calls.query\" is 0: a loop that polls would never end";
   if (profile.device_memory.value == 0) return "\"device.memory\" is 0";
   return std::nullopt;

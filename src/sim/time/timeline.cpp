@@ -34,7 +34,7 @@ TimedTaskRef Timeline::add(const Load& load, std::span<const TimedTaskRef> after
   task->load = load;
   task->ready = clock_.now();
   if (profile_) {
-    advance(clock_.now());
+    advance(std::min(clock_.now(), horizon_));
     // Where this thread's clock is behind another's, what has happened cannot be changed any more.
     task->ready = std::max(task->ready, now_);
   }
@@ -58,7 +58,7 @@ TimedTaskRef Timeline::add(const Load& load, std::span<const TimedTaskRef> after
 }
 
 bool Timeline::has_passed(const TimedTask& task) {
-  if (profile_) advance(clock_.now());
+  if (profile_) advance(std::min(clock_.now(), horizon_));
   return task.ended && task.end <= clock_.now();
 }
 

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -66,6 +67,10 @@ class Timeline {
   // for bytes that cross a link.
   void set_engine_windows(std::vector<EngineWindow> windows);
 
+  // Nobody looks beyond this moment: threads that take turns may still queue work after it,
+  // whatever the calling thread's clock says.
+  void set_horizon(Picoseconds moment) { horizon_ = moment; }
+
   // An operation that the calling thread queues now, after others. Null references are ignored.
   [[nodiscard]] TimedTaskRef add(const Load& load, std::span<const TimedTaskRef> after);
 
@@ -120,6 +125,7 @@ class Timeline {
   std::set<EngineName> stirred_;  // have become free, or have somebody new who waits
   std::uint64_t next_number_ = 1;
   Picoseconds now_ = 0;  // everything before has happened
+  Picoseconds horizon_ = std::numeric_limits<Picoseconds>::max();
 };
 
 }  // namespace ferry::sim

@@ -29,6 +29,11 @@ Picoseconds& VirtualClock::mine() {
   return thread_clock.now;
 }
 
+void VirtualClock::begin_at(Picoseconds moment) {
+  if (thread_clock.era != era_) thread_clock = {era_, moment};
+  reach(moment);
+}
+
 void VirtualClock::reach(Picoseconds moment) {
   Picoseconds& clock = mine();
   clock = std::max(clock, moment);

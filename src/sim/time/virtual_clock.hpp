@@ -41,6 +41,8 @@ class VirtualClock {
   void spend(Picoseconds duration) { reach(mine() + duration); }
   // Never goes back.
   void reach(Picoseconds moment);
+  // A thread that comes new begins at this moment, wherever the others are.
+  void begin_at(Picoseconds moment);
 
  private:
   [[nodiscard]] Picoseconds& mine();

@@ -61,6 +61,12 @@ Problem read_seed(Settings& settings, std::string_view value) {
   return std::nullopt;
 }
 
+Problem read_threads(Settings& settings, std::string_view value) {
+  if (value != "free" && value != "turns") return "free or turns";
+  settings.threads = value == "turns" ? Threads::turns : Threads::free;
+  return std::nullopt;
+}
+
 Problem read_hazards(Settings& settings, std::string_view value) {
   if (value == "off") {
     settings.hazards = HazardMode::off;
@@ -97,6 +103,7 @@ constexpr Key kKeys[] = {
     {"data", read_data},
     {"schedule", read_schedule},
     {"seed", read_seed},
+    {"threads", read_threads},
     {"hazards", read_hazards},
     {"vmm", part<&Settings::limits, read_vmm>},
     {"granularity", part<&Settings::limits, read_granularity>},

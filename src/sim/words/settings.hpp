@@ -24,6 +24,12 @@ enum class Schedule : std::uint8_t {
   random,  // at each call a random number of ready operations run, in an order drawn from the seed
 };
 
+// Which of the program's threads may use the driver at a time.
+enum class Threads : std::uint8_t {
+  free,   // all, as the system lets them go on
+  turns,  // the one whose virtual clock is the smallest
+};
+
 // What happens when the hazard checker finds something.
 enum class HazardMode : std::uint8_t { off, report, abort };
 
@@ -37,6 +43,7 @@ struct Settings {
   bool with_data = true;                   // false: copies check and count, but move no bytes
   Schedule schedule = Schedule::eager;
   std::uint64_t seed = 0;
+  Threads threads = Threads::free;
   HazardMode hazards = HazardMode::report;
   MachineLimits limits;
   std::vector<FaultRule> faults;

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "sim/time/round_profile.hpp"
+
 namespace ferry::sim {
 namespace {
 
@@ -32,6 +34,15 @@ TEST(DeviceAttributes, UnknownOnesHaveNoValue) {
   EXPECT_EQ(device_attribute(static_cast<CUdevice_attribute>(0), 0), std::nullopt);
   EXPECT_EQ(device_attribute(CU_DEVICE_ATTRIBUTE_MAX, 0), std::nullopt);
   EXPECT_EQ(device_attribute(static_cast<CUdevice_attribute>(255), 0), std::nullopt);
+}
+
+TEST(DeviceAttributes, TheHostsNodesAreTheProfiles) {
+  Profile profile = testing_time::round_profile();
+  EXPECT_EQ(device_attribute(CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID, 0, &profile), 0);
+  EXPECT_EQ(device_attribute(CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID, 1, &profile), 1);
+  EXPECT_EQ(device_attribute(CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID, 2, &profile), 0);
+  profile.host_nodes.value = 1;
+  EXPECT_EQ(device_attribute(CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID, 1, &profile), 0);
 }
 
 TEST(DeviceAttributes, LimitsAreToldToWhoAsks) {

@@ -51,6 +51,38 @@ class OperationLoadTest : public testing::Test {
   char stack[64] = {};
 };
 
+TEST_F(OperationLoadTest, MemoryOfAnotherNodeIsSlower) {
+  machine.host.nodes().place(pinned, 1000, 1);  // the first device is near node 0
+  EXPECT_EQ(copy(first, pinned, 1000).load.rate, 4U * kGigabytePerSecond);
+  EXPECT_EQ(copy(pinned, first, 1000).load.rate, 2U * kGigabytePerSecond);
+  EXPECT_EQ(copy(first, pinned + 1000, 1000).load.rate, 10U * kGigabytePerSecond);
+  // 1,000 bytes at 10 bytes a nanosecond and 1,000 at 4: 350 ns.
+  EXPECT_EQ(copy(first, pinned, 2000).load.rate, std::uint64_t{2000} * 1'000'000'000'000 / 350'000);
+  machine.host.nodes().place(pageable, sizeof stack, 1);
+  EXPECT_EQ(copy(first, pageable, 64).load.rate, 2U * kGigabytePerSecond)
+      << "it goes through the driver's buffers, as from any node";
+  machine.host.nodes().place(pinned, 1000, 0);
+  EXPECT_EQ(copy(first, pinned, 1000).load.rate, 10U * kGigabytePerSecond);
+}
+
+TEST_F(OperationLoadTest, TheSecondDeviceIsNearTheOtherNode) {
+  machine.host.nodes().place(pinned, 1000, 1);
+  const std::vector<Touch> touches{{pinned, 1000, AccessKind::read},
+                                   {second, 1000, AccessKind::write}};
+  EXPECT_EQ(load_of(machine, Symbol::cuMemcpyAsync, 1, touches).load.rate,
+            10U * kGigabytePerSecond);
+}
+
+TEST_F(OperationLoadTest, KernelsReachOtherNodesMoreSlowlyToo) {
+  machine.host.nodes().place(pinned, 1000, 1);
+  const auto rate = [&](AccessKind kind) {
+    return load_of(machine, Symbol::cuLaunchKernel, 0, std::vector<Touch>{{pinned, 1000, kind}})
+        .load.rate;
+  };
+  EXPECT_EQ(rate(AccessKind::read), 4U * kGigabytePerSecond);
+  EXPECT_EQ(rate(AccessKind::write), 2U * kGigabytePerSecond);
+}
+
 TEST_F(OperationLoadTest, CopiesFindTheirEngines) {
   EXPECT_EQ(copy(first, pinned, 10).load.engine, EngineKind::to_device);
   EXPECT_EQ(copy(pinned, first, 10).load.engine, EngineKind::to_host);

@@ -29,6 +29,16 @@ TEST(HostMemory, AllocatesKnownWritableMemory) {
   EXPECT_EQ(host.find(address_of(pointer)), nullptr);
 }
 
+TEST(HostMemory, WhatIsGoneHasNoPlaceAnyMore) {
+  HostMemory host;
+  void* pointer = nullptr;
+  ASSERT_EQ(host.allocate(&pointer, 5000, 0, 1, 0), CUDA_SUCCESS);
+  host.nodes().place(address_of(pointer), 5000, 1);
+  EXPECT_EQ(host.nodes().bytes_away(0, address_of(pointer), 5000), 5000U);
+  ASSERT_EQ(host.free(pointer), CUDA_SUCCESS);
+  EXPECT_EQ(host.nodes().bytes_away(0, address_of(pointer), 5000), 0U);
+}
+
 TEST(HostMemory, RegistrationsMayTouchButNotOverlap) {
   HostMemory host;
   std::vector<char> own(3 * 4096);

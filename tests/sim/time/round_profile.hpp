@@ -41,6 +41,9 @@ inline Profile round_profile() {
   profile.pageable_to_host.value = 4 * kGigabytePerSecond;
   profile.host_memory.value = 100 * kGigabytePerSecond;
   profile.host_memcpy.value = 5 * kGigabytePerSecond;
+  profile.host_nodes.value = 2;
+  profile.far_to_device.value = 4 * kGigabytePerSecond;
+  profile.far_to_host.value = 2 * kGigabytePerSecond;
   profile.device_copy.value = 100 * kGigabytePerSecond;
   profile.device_fill.value = 200 * kGigabytePerSecond;
   profile.copy_latency.value = 2 * kMicro;

@@ -52,5 +52,16 @@ TEST(VirtualClock, EachThreadHasItsOwnAndBeginsWhereTheFarthestIs) {
   std::thread([&] { EXPECT_EQ(clock.now(), 150); }).join();
 }
 
+TEST(VirtualClock, AThreadMayBeToldWhereItBegins) {
+  VirtualClock clock;
+  clock.spend(100);
+  std::thread([&] {
+    clock.begin_at(40);
+    EXPECT_EQ(clock.now(), 40);
+    clock.begin_at(30);
+    EXPECT_EQ(clock.now(), 40) << "it has begun already";
+  }).join();
+}
+
 }  // namespace
 }  // namespace ferry::sim
