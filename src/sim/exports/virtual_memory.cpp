@@ -115,14 +115,14 @@ CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle* handle, void*
 CUresult cuMemExportToShareableHandle(void* shareableHandle, CUmemGenericAllocationHandle handle,
                                       CUmemAllocationHandleType handleType,
                                       unsigned long long flags) {
-  return with_machine(Symbol::cuMemExportToShareableHandle, [&](Machine& machine) {
-    return ferry::sim::export_memory(machine, shareableHandle, handle, handleType, flags);
+  return with_call(Symbol::cuMemExportToShareableHandle, [&](Call& call) {
+    return ferry::sim::export_memory(call.machine, shareableHandle, handle, handleType, flags);
   });
 }
 
 CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* handle, void* osHandle,
                                         CUmemAllocationHandleType shHandleType) {
-  return with_machine(Symbol::cuMemImportFromShareableHandle, [&](Machine& machine) {
-    return ferry::sim::import_memory(machine, handle, osHandle, shHandleType);
+  return with_call(Symbol::cuMemImportFromShareableHandle, [&](Call& call) {
+    return ferry::sim::import_memory(call.machine, handle, osHandle, shHandleType);
   });
 }

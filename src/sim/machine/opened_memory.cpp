@@ -126,7 +126,7 @@ CUresult close_memory_handle(Call& call, CUdeviceptr address) {
   entry = machine.opened.all().find(address);  // host code may have run meanwhile
   if (entry == machine.opened.all().end()) return CUDA_ERROR_INVALID_VALUE;
   unmap(machine, entry);
-  machine.hazards.note_end(Symbol::cuIpcCloseMemHandle, ended, seen);
+  machine.hazards.note_end({Symbol::cuIpcCloseMemHandle, call.site}, ended, seen);
   return CUDA_SUCCESS;
 }
 
