@@ -231,19 +231,17 @@ TEST_F(TurnsTest, WhoeverWaitsForAConditionLetsTheOthersGoOn) {
 }
 
 TEST_F(TurnsTest, ARoundThatStandsStillIsSaid) {
-  std::mutex outside;
-  std::atomic<bool> locked = false;
+  std::atomic<bool> first_was_here = false;
   ASSERT_TRUE(expect(1));
   ASSERT_TRUE(expect(2));
   std::thread first = start(1, 0, [&](Turns::Lock& lock) {
-    const std::lock_guard holds(outside);
-    locked = true;
-    spend(lock, 10);  // with the mutex in hand: the second has its turn
+    first_was_here = true;
+    spend(lock, 10);  // with something in hand that the second needs, whose turn it is now
     while (complaints.empty()) work(lock, 1);
   });
   std::thread second = start(2, 0, [&](Turns::Lock& lock) {
-    EXPECT_TRUE(locked);
-    while (complaints.empty()) work(lock, 5);  // where it would wait for the mutex
+    EXPECT_TRUE(first_was_here);
+    while (complaints.empty()) work(lock, 5);  // where it would wait for it
   });
   first.join();
   second.join();
