@@ -15,12 +15,6 @@ constexpr auto kDescriptor = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
 constexpr std::size_t kBytes = 4 * kMiB;
 constexpr unsigned kShared = CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING;
 
-unsigned read_word(CUdeviceptr address) {
-  unsigned word = 0;
-  EXPECT_EQ(cuda().cuMemcpyDtoH_v2(&word, address, sizeof word), CUDA_SUCCESS);
-  return word;
-}
-
 void write_word(CUdeviceptr address, unsigned word) {
   EXPECT_EQ(cuda().cuMemcpyHtoD_v2(address, &word, sizeof word), CUDA_SUCCESS);
   EXPECT_EQ(cuda().cuCtxSynchronize(), CUDA_SUCCESS);

@@ -18,6 +18,12 @@ namespace ferry::conformance {
 
 inline constexpr std::size_t kMiB = std::size_t{1} << 20;
 
+inline unsigned read_word(CUdeviceptr address) {
+  unsigned word = 0;
+  EXPECT_EQ(cuda().cuMemcpyDtoH_v2(&word, address, sizeof word), CUDA_SUCCESS);
+  return word;
+}
+
 class WithContext : public testing::Test {
  protected:
   void SetUp() override {

@@ -44,11 +44,6 @@ class VirtualMemory : public WithContext {
     ASSERT_EQ(cuda().cuMemRelease(handle), CUDA_SUCCESS);
     ASSERT_EQ(open(index, granules), CUDA_SUCCESS);
   }
-  unsigned read_word(CUdeviceptr address) {
-    unsigned word = 0;
-    EXPECT_EQ(cuda().cuMemcpyDtoH_v2(&word, address, sizeof word), CUDA_SUCCESS);
-    return word;
-  }
   void write_word(CUdeviceptr address, unsigned word) {
     EXPECT_EQ(cuda().cuMemcpyHtoD_v2(address, &word, sizeof word), CUDA_SUCCESS);
   }

@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <cstring>
 
-#include "sim/machine/device_attributes.hpp"
 #include "sim/machine/library.hpp"
 #include "sim/words/visible_devices.hpp"
 
@@ -24,7 +23,7 @@ template <typename Body>
 CUresult with_device(Symbol symbol, CUdevice dev, Body&& body) {
   return Library::get().call(symbol, Need::initialised, [&](Call& call) {
     if (!call.machine.has_device(dev)) return CUDA_ERROR_INVALID_DEVICE;
-    return body(call.machine, call.machine.visible[static_cast<std::size_t>(dev)]);
+    return body(call.machine, call.machine.physical_index(dev));
   });
 }
 
@@ -84,9 +83,8 @@ CUresult cuDeviceGetName(char* name, int len, CUdevice dev) {
 }
 
 CUresult cuDeviceGetAttribute(int* pi, CUdevice_attribute attrib, CUdevice dev) {
-  return with_device(Symbol::cuDeviceGetAttribute, dev, [&](auto& machine, int physical) {
-    const std::optional<int> value =
-        ferry::sim::device_attribute(attrib, physical, machine.profile(), machine.limits());
+  return with_device(Symbol::cuDeviceGetAttribute, dev, [&](auto& machine, int) {
+    const std::optional<int> value = machine.attribute(attrib, dev);
     if (pi == nullptr || !value) return CUDA_ERROR_INVALID_VALUE;
     *pi = *value;
     return CUDA_SUCCESS;

@@ -4,7 +4,6 @@
 // own.
 #include <algorithm>
 
-#include "sim/machine/device_attributes.hpp"
 #include "sim/machine/library.hpp"
 
 namespace ferry::sim {
@@ -14,8 +13,7 @@ namespace {
 constexpr int kRegisters = 32;
 
 int attribute_of(Machine& machine, int device, CUdevice_attribute attribute) {
-  const int index = machine.visible[static_cast<std::size_t>(device)];
-  return device_attribute(attribute, index, machine.profile()).value_or(0);
+  return machine.attribute(attribute, device).value_or(0);
 }
 
 int device_of(Call& call, const FunctionEntry& function) {

@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "sim/exports/copies.hpp"
-#include "sim/machine/device_attributes.hpp"
 
 namespace ferry::sim {
 
@@ -42,9 +41,7 @@ void say_once(const char* what) {
 CUresult check_shape(Call& call, const FunctionEntry& function, const LaunchRequest& request) {
   const int device = call.machine.contexts.find(function.context)->device;
   const auto limit = [&](CUdevice_attribute attribute) {
-    const int index = call.machine.visible[static_cast<std::size_t>(device)];
-    return static_cast<std::uint64_t>(
-        device_attribute(attribute, index, call.machine.profile()).value_or(0));
+    return static_cast<std::uint64_t>(call.machine.attribute(attribute, device).value_or(0));
   };
   std::uint64_t threads = 1;
   for (int axis = 0; axis < 3; ++axis) {

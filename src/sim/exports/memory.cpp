@@ -47,9 +47,7 @@ CUresult end_host_memory(Symbol symbol, void* pointer, CUresult (HostMemory::*ta
 CUresult settle(Call& call, const void* pointer, std::size_t bytes, CUresult result) {
   Machine& machine = call.machine;
   if (result != CUDA_SUCCESS || machine.host_node_count() == 1) return result;
-  const int device = machine.visible[static_cast<std::size_t>(call.context->device)];
-  const int node =
-      call.thread.host_node.value_or(ferry::sim::host_node_of(*machine.profile(), device));
+  const int node = call.thread.host_node.value_or(machine.host_node_near(call.context->device));
   machine.host.nodes().settle(reinterpret_cast<std::uintptr_t>(pointer), bytes, node);
   return result;
 }

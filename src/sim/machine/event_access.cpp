@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/machine/event_access.hpp"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <functional>
+
+#include "sim/machine/sharing.hpp"
 
 namespace ferry::sim {
 
@@ -120,18 +120,13 @@ CUresult get_event_handle(Call& call, void* out, CUevent event) {
 CUresult open_event_handle(Call& call, CUevent* out, const void* bytes) {
   const auto handle = read_ipc_handle(bytes, SharedKind::event);
   if (out == nullptr || !handle) return CUDA_ERROR_INVALID_VALUE;
-  if (handle->process == getpid()) return CUDA_ERROR_INVALID_CONTEXT;
-  SealedFile::Opening what{};
-  EventEntry entry;
-  entry.shared = SharedEvent::open(SealedFile::open_of(handle->process, handle->descriptor,
-                                                       handle->file, SharedKind::event, what));
-  if (what == SealedFile::Opening::refused) {
-    fmt::print(stderr,
-               "ferry-sim: cuIpcOpenEventHandle: the system lets nobody see what process {} "
-               "has open; it must have the same user\n",
-               handle->process);
-    return CUDA_ERROR_MAP_FAILED;
+  std::shared_ptr<SealedFile> file;
+  if (const CUresult result = open_file_of(*handle, "cuIpcOpenEventHandle", file);
+      result != CUDA_SUCCESS) {
+    return result;
   }
+  EventEntry entry;
+  entry.shared = SharedEvent::open(std::move(file));
   if (entry.shared == nullptr) return CUDA_ERROR_INVALID_HANDLE;
   entry.context = call.context->handle;
   entry.flags = CU_EVENT_DISABLE_TIMING;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/machine/machine.hpp"
 
+#include "sim/machine/device_attributes.hpp"
 #include "sim/machine/peer_access.hpp"
 
 namespace ferry::sim {
@@ -28,6 +29,10 @@ Machine::Machine(const Settings& settings, std::vector<int> visible_devices, Haz
   set_limits(settings.limits);
   engine.turns().set_on(settings.threads == Threads::turns);
   engine.timeline().set_engine_windows(settings.engine_windows);
+}
+
+std::optional<int> Machine::attribute(CUdevice_attribute attribute, int ordinal) {
+  return device_attribute(attribute, physical_index(ordinal), profile(), limits_);
 }
 
 void Machine::set_limits(const MachineLimits& limits) {

@@ -22,9 +22,8 @@
 // - Limits: capacity per device, those of other machines (MachineLimits), a forked child that may
 //   not use the driver.
 // - Failures on request: of calls by rule (FaultRule), lost devices, calls that stand still, slow
-// or
-//   stuck engines (EngineWindow), a driver that ends before the program does, addresses and handles
-//   that are given out again at once.
+//   or stuck engines (EngineWindow), a driver that ends before the program does, addresses and
+//   handles that are given out again at once.
 // - Batches: their members run in an order that the program cannot rely on, and overlapping ones
 //   are reported.
 // - Peers: plain memory of another device can be used once access was enabled, or by copies that
@@ -70,8 +69,7 @@
 // - A program that spins on a host flag which queued work is to set, without calling the driver:
 //   under `lazy` and `random` nothing runs meanwhile, and it spins for ever.
 // - The code of kernels: a launch calls a function of the host that was registered under the
-// kernel's
-//   name, which works on copies of what it says it touches (launch.cpp).
+//   kernel's name, which works on copies of what it says it touches (launch.cpp).
 // - Hazards between processes: each sees its own work alone. What one does wrong to the other's
 //   memory is seen by its bytes.
 // - Graphs, stream capture, sharing of pools between processes: not there yet.
@@ -81,6 +79,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "sim/hazards/hazard_checker.hpp"
@@ -113,6 +112,13 @@ class Machine {
   [[nodiscard]] int devices() const { return static_cast<int>(visible.size()); }
   [[nodiscard]] bool has_device(int ordinal) const { return ordinal >= 0 && ordinal < devices(); }
 
+  // What tells the device apart from the others of the machine, whichever are visible.
+  [[nodiscard]] int physical_index(int ordinal) const {
+    return visible[static_cast<std::size_t>(ordinal)];
+  }
+  // Nothing for an attribute that cuda.h does not know.
+  [[nodiscard]] std::optional<int> attribute(CUdevice_attribute attribute, int ordinal);
+
   // Tells every part what it may no longer do.
   void set_limits(const MachineLimits& limits);
   [[nodiscard]] const MachineLimits& limits() const { return limits_; }
@@ -123,6 +129,11 @@ class Machine {
   // The nodes of the modelled host's memory. Without a profile there is one.
   [[nodiscard]] int host_node_count() {
     return profile() == nullptr ? 1 : static_cast<int>(profile()->host_nodes.value);
+  }
+
+  // The one that a device is near to. Requires: a profile.
+  [[nodiscard]] int host_node_near(int ordinal) {
+    return host_node_of(*profile(), physical_index(ordinal));
   }
 
   // Runs what is queued in a context and gives back everything it owns but its handle. The context

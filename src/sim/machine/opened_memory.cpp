@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/machine/opened_memory.hpp"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 
 #include "base/bytes.hpp"
 #include "sim/machine/sharing.hpp"
@@ -81,17 +79,12 @@ CUresult open_memory_handle(Call& call, CUdeviceptr* out, const void* bytes, uns
   const auto handle = read_ipc_handle(bytes, SharedKind::allocated);
   if (out == nullptr || !handle || flags != CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS)
     return CUDA_ERROR_INVALID_VALUE;
-  if (handle->process == getpid()) return CUDA_ERROR_INVALID_CONTEXT;
-  SealedFile::Opening what{};
-  auto memory = SharedMemory::open(SealedFile::open_of(handle->process, handle->descriptor,
-                                                       handle->file, SharedKind::allocated, what));
-  if (what == SealedFile::Opening::refused) {
-    fmt::print(stderr,
-               "ferry-sim: cuIpcOpenMemHandle: the system lets nobody see what process {} "
-               "has open; it must have the same user\n",
-               handle->process);
-    return CUDA_ERROR_MAP_FAILED;
+  std::shared_ptr<SealedFile> file;
+  if (const CUresult result = open_file_of(*handle, "cuIpcOpenMemHandle", file);
+      result != CUDA_SUCCESS) {
+    return result;
   }
+  auto memory = SharedMemory::open(std::move(file));
   const auto offer = memory ? memory->find(handle->offer) : std::nullopt;
   if (!offer) return CUDA_ERROR_INVALID_HANDLE;  // freed, or its process has ended
   int device = 0;

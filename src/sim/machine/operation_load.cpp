@@ -27,10 +27,9 @@ int device_of(Machine& machine, std::uint64_t address, int otherwise) {
 }
 
 std::uint64_t far_bytes(Machine& machine, int device, const Touch& touch) {
-  const Profile& profile = *machine.profile();
-  if (profile.host_nodes.value == 1) return 0;
-  const int node = host_node_of(profile, machine.visible[static_cast<std::size_t>(device)]);
-  return machine.host.nodes().bytes_away(node, touch.address, touch.bytes);
+  if (machine.host_node_count() == 1) return 0;
+  return machine.host.nodes().bytes_away(machine.host_node_near(device), touch.address,
+                                         touch.bytes);
 }
 
 Traffic traffic_of(Machine& machine, int device, std::span<const Touch> touches) {

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/machine/sharing.hpp"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <limits>
 
@@ -19,7 +23,7 @@ int descriptor_in(const void* os_handle) {
 SharedDescription describe(const Machine& machine, const PhysicalBlock& block, SharedKind kind) {
   SharedDescription description;
   description.kind = kind;
-  description.device = machine.visible[static_cast<std::size_t>(block.device)];
+  description.device = machine.physical_index(block.device);
   description.with_data = machine.physical.with_data() ? 1 : 0;
   description.rdma = block.rdma ? 1 : 0;
   description.size = block.size;
@@ -60,6 +64,21 @@ CUresult check_usable(const Machine& machine, const SharedDescription& descripti
     return CUDA_ERROR_NOT_SUPPORTED;
   device = *ordinal;
   return CUDA_SUCCESS;
+}
+
+CUresult open_file_of(const IpcHandle& handle, std::string_view function,
+                      std::shared_ptr<SealedFile>& out) {
+  if (handle.process == getpid()) return CUDA_ERROR_INVALID_CONTEXT;
+  SealedFile::Opening what{};
+  out = SealedFile::open_of(handle.process, handle.descriptor, handle.file, handle.kind, what);
+  if (what == SealedFile::Opening::refused) {
+    fmt::print(stderr,
+               "ferry-sim: {}: the system lets nobody see what process {} has open; it must have "
+               "the same user\n",
+               function, handle.process);
+    return CUDA_ERROR_MAP_FAILED;
+  }
+  return out == nullptr ? CUDA_ERROR_INVALID_HANDLE : CUDA_SUCCESS;
 }
 
 CUresult export_memory(Machine& machine, void* out, CUmemGenericAllocationHandle handle,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sharing by descriptors: physical memory and pools that go to another process as a file
-// descriptor, and come back from one. Stands on the machine; requires the library's lock.
+// Sharing by descriptors: physical memory that goes to another process as a file descriptor, and
+// comes back from one; and the files behind handles of 64 bytes. Stands on the machine; requires
+// the library's lock.
 //
 // A process accounts for the memory that it made, not for what it imported. Memory that only an
 // open descriptor keeps alive is counted by nobody.
@@ -8,7 +9,9 @@
 
 #include <memory>
 #include <optional>
+#include <string_view>
 
+#include "sim/machine/ipc_handle.hpp"
 #include "sim/machine/machine.hpp"
 
 namespace ferry::sim {
@@ -28,6 +31,11 @@ namespace ferry::sim {
 // here, with data or without. The device's ordinal in `device`.
 [[nodiscard]] CUresult check_usable(const Machine& machine, const SharedDescription& description,
                                     int& device);
+
+// The file that a handle of another process stands for. `function`: who is named where the system
+// forbids to look, which is said on standard error.
+[[nodiscard]] CUresult open_file_of(const IpcHandle& handle, std::string_view function,
+                                    std::shared_ptr<SealedFile>& out);
 
 [[nodiscard]] CUresult export_memory(Machine& machine, void* out,
                                      CUmemGenericAllocationHandle handle, unsigned type,
