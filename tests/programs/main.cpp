@@ -16,11 +16,13 @@ struct Group {
   std::span<const Program> programs;
 };
 
-std::array<Group, 3> groups() {
+std::array<Group, 5> groups() {
   using namespace ferry::programs;
   return {{{"correct", correct_orders()},
            {"correct", correct_memory()},
-           {"faulty", faulty_programs()}}};
+           {"correct", correct_graphs()},
+           {"faulty", faulty_programs()},
+           {"faulty", faulty_graphs()}}};
 }
 
 int list(const char* kind) {

@@ -22,7 +22,9 @@ struct Program {
 // What is right under every schedule, and what has one fault each.
 [[nodiscard]] std::span<const Program> correct_orders();
 [[nodiscard]] std::span<const Program> correct_memory();
+[[nodiscard]] std::span<const Program> correct_graphs();
 [[nodiscard]] std::span<const Program> faulty_programs();
+[[nodiscard]] std::span<const Program> faulty_graphs();
 
 inline constexpr std::size_t kBytes = 64 * 1024;
 

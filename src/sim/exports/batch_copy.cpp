@@ -10,6 +10,7 @@
 #include <span>
 
 #include "sim/exports/copies.hpp"
+#include "sim/machine/capture_access.hpp"
 
 namespace ferry::sim {
 
@@ -100,6 +101,8 @@ CUresult submit_reads(Call& call, Symbol symbol, CUstream stream, const StreamUs
 CUresult submit_batch(Call& call, Symbol symbol, CUstream stream, Members list) {
   StreamUse use;
   if (const CUresult result = find_stream(call, stream, use); result != CUDA_SUCCESS) return result;
+  // Refused, and yet the capture stays valid: the copy is missing from its graph.
+  if (capture_of(call, use) != nullptr) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
   const std::uint64_t context = use.context->handle;
   const auto members = std::make_shared<Members>(std::move(list));
   Submission submission{symbol, stream, Wait::no, {}, {}};

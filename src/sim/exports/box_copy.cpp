@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exported: copies of rows and of layers of rows.
+#include <algorithm>
 #include <limits>
 
 #include "sim/exports/copies.hpp"
@@ -78,10 +79,39 @@ struct Ends {
   int source = -1;
 };
 
-CUresult submit_box(Call& call, Symbol symbol, const BoxRequest& request, const Ends& ends,
-                    CUstream stream, bool asynchronous) {
+bool is_empty(const Extent& extent) {
+  return extent.width == 0 || extent.rows == 0 || extent.layers == 0;
+}
+
+// The copy as a graph describes it.
+CUDA_MEMCPY3D params_of(const BoxRequest& request) {
+  const auto& [destination, source, extent] = request;
+  CUDA_MEMCPY3D params{};
+  params.srcMemoryType = source.type;
+  params.srcHost = source.host;
+  params.srcDevice = source.device;
+  params.srcXInBytes = source.x;
+  params.srcY = source.y;
+  params.srcZ = source.z;
+  params.srcPitch = source.pitch;
+  params.srcHeight = source.height;
+  params.dstMemoryType = destination.type;
+  params.dstHost = const_cast<void*>(destination.host);
+  params.dstDevice = destination.device;
+  params.dstXInBytes = destination.x;
+  params.dstY = destination.y;
+  params.dstZ = destination.z;
+  params.dstPitch = destination.pitch;
+  params.dstHeight = destination.height;
+  params.WidthInBytes = extent.width;
+  params.Height = extent.rows;
+  params.Depth = extent.layers;
+  return params;
+}
+
+CUresult prepare_box(Call& call, Symbol symbol, const BoxRequest& request, const Ends& ends,
+                     Submission& out) {
   const Extent extent = request.extent;
-  if (extent.width == 0 || extent.rows == 0 || extent.layers == 0) return CUDA_SUCCESS;
   Machine& machine = call.machine;
   Box source;
   Box destination;
@@ -93,16 +123,30 @@ CUresult submit_box(Call& call, Symbol symbol, const BoxRequest& request, const 
       result != CUDA_SUCCESS) {
     return result;
   }
-  const bool on_device =
-      machine.addresses.contains(destination.start) && machine.addresses.contains(source.start);
-  const Wait wait = asynchronous || on_device ? Wait::no : Wait::until_done;
-  Submission submission{symbol, stream, wait, {}, {}};
-  add_touches(submission.touches, AccessKind::read, source, extent);
-  add_touches(submission.touches, AccessKind::write, destination, extent);
-  submission.work = [&machine, destination, source, extent, ends](int device) {
+  out.symbol = symbol;
+  add_touches(out.touches, AccessKind::read, source, extent);
+  add_touches(out.touches, AccessKind::write, destination, extent);
+  out.work = [&machine, destination, source, extent, ends](int device) {
     const Reach reach = ends.destination < 0 ? Reach(device) : Reach(ends.destination, ends.source);
     return machine.operations.copy_box(reach, destination, source, extent);
   };
+  out.node = CopyNode{params_of(request)};
+  return CUDA_SUCCESS;
+}
+
+CUresult submit_box(Call& call, Symbol symbol, const BoxRequest& request, const Ends& ends,
+                    CUstream stream, bool asynchronous) {
+  if (is_empty(request.extent)) return CUDA_SUCCESS;
+  Submission submission;
+  if (const CUresult result = prepare_box(call, symbol, request, ends, submission);
+      result != CUDA_SUCCESS) {
+    return result;
+  }
+  const bool on_device = std::ranges::all_of(submission.touches, [&](const Touch& touch) {
+    return call.machine.addresses.contains(touch.address);
+  });
+  submission.stream = stream;
+  submission.wait = asynchronous || on_device ? Wait::no : Wait::until_done;
   return submit(call, std::move(submission));
 }
 
@@ -147,12 +191,25 @@ CUresult copy_2d(Symbol symbol, const CUDA_MEMCPY2D* request, CUstream stream, b
   });
 }
 
+namespace {
+
+bool is_known(const CUDA_MEMCPY3D& request) {
+  return request.srcLOD == 0 && request.dstLOD == 0 && request.reserved0 == nullptr &&
+         request.reserved1 == nullptr;
+}
+
+}  // namespace
+
+CUresult prepare_copy_3d(Call& call, Symbol symbol, const CUDA_MEMCPY3D& request, Submission& out) {
+  const BoxRequest box = request_of_3d(request);
+  out.node = CopyNode{request};
+  if (!is_known(request)) return CUDA_ERROR_INVALID_VALUE;
+  return is_empty(box.extent) ? CUDA_SUCCESS : prepare_box(call, symbol, box, {}, out);
+}
+
 CUresult copy_3d(Symbol symbol, const CUDA_MEMCPY3D* request, CUstream stream, bool asynchronous) {
   return Library::get().call(symbol, Need::context, [&](Call& call) {
-    if (request == nullptr || request->srcLOD != 0 || request->dstLOD != 0 ||
-        request->reserved0 != nullptr || request->reserved1 != nullptr) {
-      return CUDA_ERROR_INVALID_VALUE;
-    }
+    if (request == nullptr || !is_known(*request)) return CUDA_ERROR_INVALID_VALUE;
     return submit_box(call, symbol, request_of_3d(*request), {}, stream, asynchronous);
   });
 }

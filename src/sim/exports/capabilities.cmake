@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # Divides the names that a CUDA driver exports into those that the stand-in has and those that it only
-# has a stub of. Reads NAMES (cuda_names.txt) and SYMBOLS (cuda_symbols.inc). Writes STUBS, rows for the
+# has a stub of. Reads NAMES (cuda_names.txt) and SYMBOLS (cuda_symbols.inc and its parts). Writes STUBS, rows for the
 # preprocessor, and MANIFEST: one name a line with "implemented" or "stub".
 cmake_minimum_required(VERSION 3.25)
-file(STRINGS ${SYMBOLS} rows REGEX "^FERRY_CUDA_")
+set(rows)
+foreach(part IN LISTS SYMBOLS)
+  file(STRINGS ${part} of_part REGEX "^FERRY_CUDA_")
+  list(APPEND rows ${of_part})
+endforeach()
 set(implemented)
 foreach(row IN LISTS rows)
   if(row MATCHES "^FERRY_CUDA_[A-Z_]+\\(cu[A-Za-z0-9]+, [0-9]+, (cu[A-Za-z0-9_]+)")

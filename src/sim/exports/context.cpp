@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exported: primary and ordinary contexts, and each thread's stack of current ones.
+#include "sim/machine/capture_access.hpp"
 #include "sim/machine/event_access.hpp"
 #include "sim/machine/stream_access.hpp"
 
@@ -208,6 +209,10 @@ CUresult cuCtxRecordEvent(CUcontext hCtx, CUevent hEvent) {
     ferry::sim::EventEntry* const event = ferry::sim::find_event(call, hEvent);
     if (event == nullptr || event->context != context->handle) return CUDA_ERROR_INVALID_HANDLE;
     if (context->streams->fault != 0) return static_cast<CUresult>(context->streams->fault);
+    if (const CUresult result = ferry::sim::check_not_capturing(call, *context);
+        result != CUDA_SUCCESS) {
+      return result;
+    }
     ferry::sim::record_in(call, *event, *context->streams);
     return CUDA_SUCCESS;
   });
@@ -218,6 +223,11 @@ CUresult cuCtxWaitEvent(CUcontext hCtx, CUevent hEvent) {
     const ferry::sim::EventEntry* const event = ferry::sim::find_event(call, hEvent);
     if (event == nullptr) return CUDA_ERROR_INVALID_HANDLE;
     if (context.streams->fault != 0) return static_cast<CUresult>(context.streams->fault);
+    if (event->in_capture != nullptr) return ferry::sim::refuse_captured_event(*event);
+    if (const CUresult result = ferry::sim::check_not_capturing(call, context);
+        result != CUDA_SUCCESS) {
+      return result;
+    }
     const ferry::sim::Ticket record = ferry::sim::latest_record(call, *event, *context.streams);
     if (record == nullptr) return CUDA_SUCCESS;
     call.machine.engine.hold_group(*context.streams, record);

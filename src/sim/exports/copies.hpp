@@ -42,12 +42,19 @@ struct FillRequest {
   std::uint64_t width = 0;  // in elements
   std::uint64_t rows = 0;
 };
+// What a fill does, before it has a stream. Requires: it is not empty.
+[[nodiscard]] CUresult prepare_fill(Call& call, Symbol symbol, const FillRequest& request,
+                                    Submission& out);
 [[nodiscard]] CUresult fill(Symbol symbol, const FillRequest& request, CUstream stream,
                             bool asynchronous);
 
 [[nodiscard]] CUresult copy_2d(Symbol symbol, const CUDA_MEMCPY2D* request, CUstream stream,
                                bool asynchronous);
 
+// What a copy of layers does, before it has a stream. An empty one does nothing: `out` has no work
+// then.
+[[nodiscard]] CUresult prepare_copy_3d(Call& call, Symbol symbol, const CUDA_MEMCPY3D& request,
+                                       Submission& out);
 [[nodiscard]] CUresult copy_3d(Symbol symbol, const CUDA_MEMCPY3D* request, CUstream stream,
                                bool asynchronous);
 [[nodiscard]] CUresult copy_3d_peer(Symbol symbol, const CUDA_MEMCPY3D_PEER* request,

@@ -8,6 +8,24 @@ namespace ferry::sim {
 
 namespace {
 
+// The copy as a graph describes it. Device memory is what lies among the device's addresses.
+CUDA_MEMCPY3D params_of(const Machine& machine, const CopyRequest& request) {
+  const auto type = [&](std::uint64_t address) {
+    return machine.addresses.contains(address) ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
+  };
+  CUDA_MEMCPY3D params{};
+  params.srcMemoryType = type(request.source);
+  params.srcHost = reinterpret_cast<const void*>(request.source);
+  params.srcDevice = request.source;
+  params.dstMemoryType = type(request.destination);
+  params.dstHost = reinterpret_cast<void*>(request.destination);
+  params.dstDevice = request.destination;
+  params.WidthInBytes = request.bytes;
+  params.Height = 1;
+  params.Depth = 1;
+  return params;
+}
+
 CUresult submit_copy(Call& call, Symbol symbol, const CopyRequest& request, CUstream stream,
                      Wait wait, std::optional<Reach> reach = std::nullopt) {
   const auto [destination, source, bytes, device_destination, device_source] = request;
@@ -24,6 +42,7 @@ CUresult submit_copy(Call& call, Symbol symbol, const CopyRequest& request, CUst
                      reach](int device) {
     return machine.operations.copy(reach.value_or(Reach(device)), destination, source, bytes);
   };
+  submission.node = CopyNode{params_of(machine, request)};
   return submit(call, std::move(submission));
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exported: events.
 #include <array>
+#include <utility>
 
+#include "sim/machine/capture_access.hpp"
 #include "sim/machine/event_access.hpp"
 #include "sim/machine/stream_access.hpp"
 
@@ -24,6 +26,16 @@ CUresult with_event(Symbol symbol, CUevent event, Body&& body) {
     if (entry == nullptr) return CUDA_ERROR_INVALID_HANDLE;
     const CUresult fault = ferry::sim::fault_of(call, entry->context);
     return fault == CUDA_SUCCESS ? body(call, *entry) : fault;
+  });
+}
+
+// The same for what asks about an event's record: it may not lie in a capture.
+template <typename Body>
+CUresult with_event_outside_captures(Symbol symbol, CUevent event, Body&& body) {
+  return with_event(symbol, event, [&](Call& call, EventEntry& entry) {
+    if (entry.in_capture != nullptr) return ferry::sim::refuse_captured_event(entry);
+    const CUresult unsafe = ferry::sim::check_unsafe(call);
+    return unsafe == CUDA_SUCCESS ? body(call, entry) : unsafe;
   });
 }
 
@@ -55,11 +67,18 @@ namespace {
 CUresult record(Symbol symbol, CUevent hEvent, CUstream hStream, unsigned flags) {
   return with_event(symbol, hEvent, [&](Call& call, EventEntry& event) {
     StreamUse use;
-    if (flags != CU_EVENT_RECORD_DEFAULT)
-      return CUDA_ERROR_INVALID_VALUE;  // external records are for captures
+    if (flags > CU_EVENT_RECORD_EXTERNAL) return CUDA_ERROR_INVALID_VALUE;
     if (const CUresult result = ferry::sim::find_stream(call, hStream, use); result != CUDA_SUCCESS)
       return result;
     if (use.context->handle != event.context) return CUDA_ERROR_INVALID_HANDLE;
+    ferry::sim::CapturingStream* const in = ferry::sim::capture_of(call, use);
+    if (flags == CU_EVENT_RECORD_EXTERNAL) {
+      if (in == nullptr) return CUDA_ERROR_INVALID_VALUE;  // they are for captures
+      return capture_node(call, use, *in, ferry::sim::RecordNode{hEvent});
+    }
+    if (in != nullptr) return ferry::sim::capture_record(*in, event);
+    if (const CUresult result = ferry::sim::check_implicit(call, use); result != CUDA_SUCCESS)
+      return result;
     ferry::sim::record_in(call, event, *use.stream);
     return CUDA_SUCCESS;
   });
@@ -76,25 +95,27 @@ CUresult cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int f
 }
 
 CUresult cuEventQuery(CUevent hEvent) {
-  return with_event(Symbol::cuEventQuery, hEvent, [&](Call& call, EventEntry& event) {
-    const std::uint64_t context = event.context;
-    const bool done = ferry::sim::poll_event(call, event);
-    const CUresult fault = ferry::sim::fault_of(call, context);
-    if (fault != CUDA_SUCCESS) return fault;
-    return done ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
-  });
+  return with_event_outside_captures(Symbol::cuEventQuery, hEvent,
+                                     [&](Call& call, EventEntry& event) {
+                                       const std::uint64_t context = event.context;
+                                       const bool done = ferry::sim::poll_event(call, event);
+                                       const CUresult fault = ferry::sim::fault_of(call, context);
+                                       if (fault != CUDA_SUCCESS) return fault;
+                                       return done ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+                                     });
 }
 
 CUresult cuEventSynchronize(CUevent hEvent) {
-  return with_event(Symbol::cuEventSynchronize, hEvent, [&](Call& call, EventEntry& event) {
-    const std::uint64_t context = event.context;
-    const Ticket captured =
-        ferry::sim::latest_record(call, event, *call.machine.contexts.find(context)->streams);
-    call.machine.engine.finish(call.lock, std::span(&captured, 1));
-    observe(call, captured);
-    call.machine.pools.release_unused();
-    return ferry::sim::fault_of(call, context);
-  });
+  return with_event_outside_captures(
+      Symbol::cuEventSynchronize, hEvent, [&](Call& call, EventEntry& event) {
+        const std::uint64_t context = event.context;
+        const Ticket captured =
+            ferry::sim::latest_record(call, event, *call.machine.contexts.find(context)->streams);
+        call.machine.engine.finish(call.lock, std::span(&captured, 1));
+        observe(call, captured);
+        call.machine.pools.release_unused();
+        return ferry::sim::fault_of(call, context);
+      });
 }
 
 namespace {
@@ -104,6 +125,9 @@ CUresult elapsed_time(Symbol symbol, float* milliseconds, CUevent hStart, CUeven
     if (milliseconds == nullptr) return CUDA_ERROR_INVALID_VALUE;
     const EventEntry* const end = ferry::sim::find_event(call, hEnd);
     if (end == nullptr || end->context != start.context) return CUDA_ERROR_INVALID_HANDLE;
+    for (const EventEntry* const event : {&std::as_const(start), end}) {
+      if (event->in_capture != nullptr) return ferry::sim::refuse_captured_event(*event);
+    }
     if (!start.recorded || !end->recorded) return CUDA_ERROR_INVALID_HANDLE;
     if (((start.flags | end->flags) & CU_EVENT_DISABLE_TIMING) != 0)
       return CUDA_ERROR_INVALID_HANDLE;

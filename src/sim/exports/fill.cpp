@@ -8,9 +8,34 @@ namespace {
 
 CUresult submit_fill(Call& call, Symbol symbol, const FillRequest& request, CUstream stream,
                      bool asynchronous) {
+  if (request.width == 0 || request.rows == 0) return CUDA_SUCCESS;
+  Submission submission;
+  if (const CUresult result = prepare_fill(call, symbol, request, submission);
+      result != CUDA_SUCCESS) {
+    return result;
+  }
+  const bool waits = !asynchronous && !call.machine.addresses.contains(request.destination.start);
+  submission.stream = stream;
+  submission.wait = waits ? Wait::until_done : Wait::no;
+  return submit(call, std::move(submission));
+}
+
+CUDA_MEMSET_NODE_PARAMS params_of(const FillRequest& request) {
+  CUDA_MEMSET_NODE_PARAMS params{};
+  params.dst = request.destination.start;
+  params.pitch = request.destination.pitch;
+  params.value = request.element;
+  params.elementSize = static_cast<unsigned>(request.element_bytes);
+  params.width = request.width;
+  params.height = request.rows;
+  return params;
+}
+
+}  // namespace
+
+CUresult prepare_fill(Call& call, Symbol symbol, const FillRequest& request, Submission& out) {
   Machine& machine = call.machine;
   const auto [start, pitch] = request.destination;
-  if (request.width == 0 || request.rows == 0) return CUDA_SUCCESS;
   std::uint64_t row_bytes = 0;
   std::uint64_t last_row = 0;
   if (__builtin_mul_overflow(request.width, request.element_bytes, &row_bytes) ||
@@ -22,17 +47,15 @@ CUresult submit_fill(Call& call, Symbol symbol, const FillRequest& request, CUst
   if (request.rows > 1 && (pitch % request.element_bytes != 0 || pitch < row_bytes))
     return CUDA_ERROR_INVALID_VALUE;
   if (!is_device_side(machine, start, last_row + row_bytes)) return CUDA_ERROR_INVALID_VALUE;
-  const bool waits = !asynchronous && !machine.addresses.contains(start);
-  Submission submission{symbol, stream, waits ? Wait::until_done : Wait::no, {}, {}};
-  add_touches(submission.touches, AccessKind::write, request.destination, row_bytes, request.rows);
-  submission.work = [&machine, request, row_bytes](int device) {
+  out.symbol = symbol;
+  add_touches(out.touches, AccessKind::write, request.destination, row_bytes, request.rows);
+  out.work = [&machine, request, row_bytes](int device) {
     return machine.operations.fill_rows(device, request.destination, request.element,
                                         request.element_bytes, row_bytes, request.rows);
   };
-  return submit(call, std::move(submission));
+  out.node = FillNode{params_of(request)};
+  return CUDA_SUCCESS;
 }
-
-}  // namespace
 
 CUresult fill(Symbol symbol, const FillRequest& request, CUstream stream, bool asynchronous) {
   return Library::get().call(symbol, Need::context, [&](Call& call) {

@@ -5,24 +5,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <map>
 #include <memory>
 #include <utility>
 
 #include "sim/exports/copies.hpp"
+#include "sim/exports/launches.hpp"
+#include "sim/words/say_once.hpp"
 
 namespace ferry::sim {
 
 namespace {
-
-struct LaunchRequest {
-  CUfunction function = nullptr;
-  ferry_sim_launch launch{};
-  CUstream stream = nullptr;
-  void** arguments = nullptr;
-  void** extra = nullptr;
-};
 
 // One launch that is queued: everything that its work needs.
 struct QueuedLaunch {
@@ -31,12 +24,6 @@ struct QueuedLaunch {
   KernelArguments arguments;
   std::vector<ferry_sim_range> ranges;
 };
-
-void say_once(const char* what) {
-  static bool said = false;  // under the library's lock
-  if (!std::exchange(said, true))
-    fmt::print(stderr, "ferry-sim: {} is not supported by the stand-in\n", what);
-}
 
 CUresult check_shape(Call& call, const FunctionEntry& function, const LaunchRequest& request) {
   const int device = call.machine.contexts.find(function.context)->device;
@@ -73,7 +60,8 @@ CUresult take_arguments(const LaunchRequest& request, const Kernel& kernel, Kern
   if (sizes.empty()) return CUDA_SUCCESS;
   if (request.extra == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (sizes.size() > 1) {  // how they are aligned is not known
-    say_once("a launch with several arguments in one buffer (extra)");
+    say_once(
+        "a launch with several arguments in one buffer (extra) is not supported by the stand-in");
     return CUDA_ERROR_NOT_SUPPORTED;
   }
   const void* buffer = nullptr;
@@ -179,37 +167,68 @@ Picoseconds extra_time_of(const QueuedLaunch& queued) {
   return static_cast<Picoseconds>(std::min(asked, kHour)) * kPicosecondsPerNanosecond;
 }
 
+CUDA_KERNEL_NODE_PARAMS_v2 params_of(const LaunchRequest& request) {
+  CUDA_KERNEL_NODE_PARAMS_v2 params{};
+  const auto& [grid, block, shared] = request.launch;
+  params.func = request.function;
+  params.gridDimX = grid[0];
+  params.gridDimY = grid[1];
+  params.gridDimZ = grid[2];
+  params.blockDimX = block[0];
+  params.blockDimY = block[1];
+  params.blockDimZ = block[2];
+  params.sharedMemBytes = static_cast<unsigned>(shared);
+  return params;
+}
+
+}  // namespace
+
+CUresult prepare_launch(Call& call, Symbol symbol, const LaunchRequest& request,
+                        std::uint64_t& context, Submission& out) {
+  const FunctionEntry* const function =
+      find_function(call.machine, context, value_of(request.function));
+  if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  context = function->context;
+  if (const CUresult shape = check_shape(call, *function, request); shape != CUDA_SUCCESS)
+    return shape;
+  const auto kernel = Library::get().kernels().find(function->name);
+  if (kernel == nullptr) {
+    say_once(
+        fmt::format("kernel {} was launched, but no host function is registered for it: "
+                    "ferry_sim_register_kernel (include/ferry/sim.h)",
+                    function->name));
+    return CUDA_ERROR_NOT_SUPPORTED;
+  }
+  const auto queued = std::make_shared<QueuedLaunch>(
+      QueuedLaunch{kernel, request.launch, KernelArguments(*kernel), {}});
+  const CUresult taken = take_arguments(request, *kernel, queued->arguments);
+  if (taken != CUDA_SUCCESS) return taken;
+  queued->ranges = ranges_of(*kernel, queued->launch, queued->arguments);
+  out.symbol = symbol;
+  add_touches_of(queued->ranges, out.touches);
+  out.extra_time = extra_time_of(*queued);
+  Machine& machine = call.machine;
+  out.work = [&machine, queued](int device) { return run_launch(machine, device, *queued); };
+  KernelNode node{params_of(request), {queued, &queued->arguments}, {}};
+  for (const void* const argument : queued->arguments.pointers())
+    node.pointers.push_back(const_cast<void*>(argument));
+  out.node = std::move(node);
+  return CUDA_SUCCESS;
+}
+
+namespace {
+
 CUresult launch(Symbol symbol, const LaunchRequest& request) {
   return Library::get().call(symbol, Need::context, [&](Call& call) {
-    const FunctionEntry* const function =
-        find_function(call.machine, call.context->handle, value_of(request.function));
-    if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-    if (const CUresult shape = check_shape(call, *function, request); shape != CUDA_SUCCESS)
-      return shape;
     StreamUse use;
     if (const CUresult found = find_stream(call, request.stream, use); found != CUDA_SUCCESS)
       return found;
-    if (use.context->handle != function->context) return CUDA_ERROR_INVALID_HANDLE;
-    const auto kernel = Library::get().kernels().find(function->name);
-    if (kernel == nullptr) {
-      fmt::print(stderr,
-                 "ferry-sim: kernel {} was launched, but no host function is registered for it: "
-                 "ferry_sim_register_kernel (include/ferry/sim.h)\n",
-                 function->name);
-      return CUDA_ERROR_NOT_SUPPORTED;
-    }
-    const auto queued = std::make_shared<QueuedLaunch>(
-        QueuedLaunch{kernel, request.launch, KernelArguments(*kernel), {}});
-    const CUresult taken = take_arguments(request, *kernel, queued->arguments);
-    if (taken != CUDA_SUCCESS) return taken;
-    queued->ranges = ranges_of(*kernel, queued->launch, queued->arguments);
-    Submission submission{symbol, request.stream, Wait::no, {}, {}};
-    add_touches_of(queued->ranges, submission.touches);
-    submission.extra_time = extra_time_of(*queued);
-    Machine& machine = call.machine;
-    submission.work = [&machine, queued](int device) {
-      return run_launch(machine, device, *queued);
-    };
+    Submission submission;
+    submission.stream = request.stream;
+    std::uint64_t context = call.context->handle;
+    const CUresult prepared = prepare_launch(call, symbol, request, context, submission);
+    if (prepared != CUDA_SUCCESS) return prepared;
+    if (use.context->handle != context) return CUDA_ERROR_INVALID_HANDLE;
     return submit_on(call, use, std::move(submission));
   });
 }

@@ -62,6 +62,25 @@ bool satisfies(std::uint64_t current, const WordRequest& word) {
   }
 }
 
+// The word as a graph describes it.
+WordNode node_of(const WordRequest& word, bool waits) {
+  CUstreamBatchMemOpParams params{};
+  if (waits) {
+    params.operation =
+        word.bytes == 4 ? CU_STREAM_MEM_OP_WAIT_VALUE_32 : CU_STREAM_MEM_OP_WAIT_VALUE_64;
+    params.waitValue.address = word.address;
+    params.waitValue.value64 = word.value;
+    params.waitValue.flags = word.flags;
+  } else {
+    params.operation =
+        word.bytes == 4 ? CU_STREAM_MEM_OP_WRITE_VALUE_32 : CU_STREAM_MEM_OP_WRITE_VALUE_64;
+    params.writeValue.address = word.address;
+    params.writeValue.value64 = word.value;
+    params.writeValue.flags = word.flags;
+  }
+  return {params};
+}
+
 CUresult submit_wait(Call& call, Symbol symbol, const WordRequest& word, CUstream stream) {
   Machine& machine = call.machine;
   Submission submission{symbol, stream, Wait::no, {}, {}};
@@ -85,6 +104,7 @@ CUresult submit_wait(Call& call, Symbol symbol, const WordRequest& word, CUstrea
   submission.work = [read](int device) {
     return read(device) ? CUDA_SUCCESS : CUDA_ERROR_ILLEGAL_ADDRESS;
   };
+  submission.node = node_of(word, true);
   return submit(call, std::move(submission));
 }
 
@@ -96,6 +116,7 @@ CUresult submit_write(Call& call, Symbol symbol, const WordRequest& word, CUstre
     machine.words[word.address] = {word.value, machine.engine.clock_of_running()};
     return machine.operations.store_word(device, word.address, word.value, word.bytes);
   };
+  submission.node = node_of(word, false);
   return submit(call, std::move(submission));
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exported: memory that is allocated and freed in the order of a stream.
-#include "sim/machine/stream_access.hpp"
+#include "sim/machine/capture_access.hpp"
+#include "sim/words/say_once.hpp"
 
 using ferry::sim::AccessKind;
 using ferry::sim::Call;
@@ -30,8 +31,21 @@ Submission whole_range(Symbol symbol, CUstream stream, std::uint64_t address, st
   return submission;
 }
 
+// Nodes that allocate and free are not there: neither is captured.
+CUresult check_stream(Call& call, const StreamUse& use) {
+  if (const CUresult result = ferry::sim::check_implicit(call, use); result != CUDA_SUCCESS)
+    return result;
+  ferry::sim::CapturingStream* const in = ferry::sim::capture_of(call, use);
+  if (in == nullptr) return CUDA_SUCCESS;
+  ferry::sim::say_once(
+      "memory of pools in a capture (cuMemAllocAsync, cuMemFreeAsync) is not supported by the "
+      "stand-in");
+  return ferry::sim::refuse(*in->capture, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+}
+
 CUresult allocate(Call& call, Symbol symbol, CUdeviceptr* out, std::size_t bytes, MemoryPool& pool,
                   CUstream stream, const StreamUse& use) {
+  if (const CUresult result = check_stream(call, use); result != CUDA_SUCCESS) return result;
   auto allocation = call.machine.pools.allocate(pool, *use.stream, bytes);
   if (!allocation) return CUDA_ERROR_OUT_OF_MEMORY;
   *out = allocation->address;
@@ -60,6 +74,7 @@ std::function<CUresult(int)> work_of_free(Machine& machine, const Mapping& mappi
 
 CUresult free_in_order(Call& call, CUdeviceptr address, CUstream stream, const StreamUse& use) {
   Machine& machine = call.machine;
+  if (const CUresult result = check_stream(call, use); result != CUDA_SUCCESS) return result;
   const Mapping* const mapping = machine.pages.find_living(address);
   if (mapping == nullptr || mapping->start != address ||
       mapping->kind == Mapping::Kind::virtual_memory || mapping->kind == Mapping::Kind::opened) {

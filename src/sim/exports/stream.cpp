@@ -2,6 +2,7 @@
 // Exported: streams and host functions.
 #include <algorithm>
 
+#include "sim/machine/capture_access.hpp"
 #include "sim/machine/event_access.hpp"
 #include "sim/machine/stream_access.hpp"
 
@@ -25,6 +26,15 @@ CUresult with_stream(Symbol symbol, CUstream stream, Body&& body) {
   return Library::get().call(symbol, Need::initialised, [&](Call& call) {
     StreamUse use;
     const CUresult result = ferry::sim::find_stream(call, stream, use);
+    return result == CUDA_SUCCESS ? body(call, use) : result;
+  });
+}
+
+// The same for what asks about a stream's work: no capture may be part of it.
+template <typename Body>
+CUresult with_stream_outside_captures(Symbol symbol, CUstream stream, Body&& body) {
+  return with_stream(symbol, stream, [&](Call& call, StreamUse& use) {
+    const CUresult result = ferry::sim::check_not_capturing(call, use);
     return result == CUDA_SUCCESS ? body(call, use) : result;
   });
 }
@@ -68,6 +78,7 @@ CUresult cuStreamDestroy_v2(CUstream hStream) {
     const StreamEntry* const entry = call.machine.streams.find(value_of(hStream));
     if (entry == nullptr) return CUDA_ERROR_INVALID_HANDLE;
     const std::uint64_t context = entry->context;
+    call.machine.captures.forget(*entry->stream);
     call.machine.engine.destroy_stream(*entry->stream);
     call.machine.streams.erase(value_of(hStream));
     return ferry::sim::fault_of(call, context);
@@ -75,35 +86,45 @@ CUresult cuStreamDestroy_v2(CUstream hStream) {
 }
 
 CUresult cuStreamQuery(CUstream hStream) {
-  return with_stream(Symbol::cuStreamQuery, hStream, [&](Call& call, StreamUse& use) {
-    const std::uint64_t context = use.context->handle;
-    const Clock asked_for = StreamEngine::clock_of(*use.stream);
-    const std::vector<Ticket> tickets = call.machine.engine.unfinished(*use.stream);
-    const bool done = call.machine.engine.poll(call.lock, tickets, use.stream->polls);
-    if (done) call.machine.engine.observe(asked_for);
-    const CUresult fault = ferry::sim::fault_of(call, context);
-    if (fault != CUDA_SUCCESS) return fault;
-    return done ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
-  });
+  return with_stream_outside_captures(
+      Symbol::cuStreamQuery, hStream, [&](Call& call, StreamUse& use) {
+        const std::uint64_t context = use.context->handle;
+        const Clock asked_for = StreamEngine::clock_of(*use.stream);
+        const std::vector<Ticket> tickets = call.machine.engine.unfinished(*use.stream);
+        const bool done = call.machine.engine.poll(call.lock, tickets, use.stream->polls);
+        if (done) call.machine.engine.observe(asked_for);
+        const CUresult fault = ferry::sim::fault_of(call, context);
+        if (fault != CUDA_SUCCESS) return fault;
+        return done ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+      });
 }
 
 CUresult cuStreamSynchronize(CUstream hStream) {
-  return with_stream(Symbol::cuStreamSynchronize, hStream, [&](Call& call, StreamUse& use) {
-    const std::uint64_t context = use.context->handle;
-    const Clock waited_for = StreamEngine::clock_of(*use.stream);
-    call.machine.engine.finish(call.lock, call.machine.engine.unfinished(*use.stream));
-    call.machine.engine.observe(waited_for);
-    call.machine.pools.release_unused();
-    return ferry::sim::fault_of(call, context);
-  });
+  return with_stream_outside_captures(
+      Symbol::cuStreamSynchronize, hStream, [&](Call& call, StreamUse& use) {
+        const std::uint64_t context = use.context->handle;
+        const Clock waited_for = StreamEngine::clock_of(*use.stream);
+        call.machine.engine.finish(call.lock, call.machine.engine.unfinished(*use.stream));
+        call.machine.engine.observe(waited_for);
+        call.machine.pools.release_unused();
+        return ferry::sim::fault_of(call, context);
+      });
 }
 
 CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags) {
   return with_stream(Symbol::cuStreamWaitEvent, hStream, [&](Call& call, StreamUse& use) {
     const ferry::sim::EventEntry* const event = ferry::sim::find_event(call, hEvent);
     if (event == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-    if (Flags != CU_EVENT_WAIT_DEFAULT)
-      return CUDA_ERROR_INVALID_VALUE;  // external waits are for captures
+    if (Flags > CU_EVENT_WAIT_EXTERNAL) return CUDA_ERROR_INVALID_VALUE;
+    ferry::sim::CapturingStream* const in = ferry::sim::capture_of(call, use);
+    if (Flags == CU_EVENT_WAIT_EXTERNAL) {
+      if (in == nullptr) return CUDA_ERROR_INVALID_VALUE;
+      return capture_node(call, use, *in, ferry::sim::WaitNode{hEvent});
+    }
+    if (in != nullptr || event->in_capture != nullptr)
+      return ferry::sim::capture_wait(call, use, *event);
+    if (const CUresult result = ferry::sim::check_implicit(call, use); result != CUDA_SUCCESS)
+      return result;
     const Ticket record = ferry::sim::latest_record(call, *event, use.stream->group);
     if (record == nullptr) return CUDA_SUCCESS;
     call.machine.engine.enqueue(*use.stream, {}, std::span(&record, 1));
@@ -140,17 +161,13 @@ CUresult cuStreamGetCtx_v2(CUstream hStream, CUcontext* pCtx, CUgreenCtx* pGreen
   return context_of_stream(Symbol::cuStreamGetCtx_v2, hStream, pCtx);
 }
 
-CUresult cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus* captureStatus) {
-  return with_stream(Symbol::cuStreamIsCapturing, hStream, [&](Call&, StreamUse&) {
-    if (captureStatus == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    *captureStatus = CU_STREAM_CAPTURE_STATUS_NONE;  // nothing here can begin a capture
-    return CUDA_SUCCESS;
-  });
-}
-
 CUresult cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void* userData) {
   return with_stream(Symbol::cuLaunchHostFunc, hStream, [&](Call& call, StreamUse& use) {
     if (fn == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    if (const CUresult result = ferry::sim::check_implicit(call, use); result != CUDA_SUCCESS)
+      return result;
+    if (ferry::sim::CapturingStream* const in = ferry::sim::capture_of(call, use))
+      return capture_node(call, use, *in, ferry::sim::HostNode{fn, userData});
     call.machine.engine.enqueue_host_function(
         *use.stream, [fn, userData] { as_host_function([&] { fn(userData); }); });
     call.machine.engine.progress(call.lock);
@@ -162,6 +179,10 @@ CUresult cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void* 
                              unsigned int flags) {
   return with_stream(Symbol::cuStreamAddCallback, hStream, [&](Call& call, StreamUse& use) {
     if (callback == nullptr || flags != 0) return CUDA_ERROR_INVALID_VALUE;
+    if (const CUresult result = ferry::sim::check_not_capturing(call, use);
+        result != CUDA_SUCCESS) {
+      return result;
+    }
     // Unlike a host function it runs after a failure too, and is told.
     call.machine.engine.enqueue_callback(*use.stream, [hStream, callback, userData](int fault) {
       as_host_function([&] { callback(hStream, static_cast<CUresult>(fault), userData); });

@@ -20,6 +20,7 @@ void take_record(Call& call, EventEntry& event, const Ticket& ticket) {
   event.recorded = true;
   event.polls = 0;
   event.captured = ticket;
+  event.in_capture = nullptr;
   if (event.shared == nullptr) return;
   // Others must not wait for ever where the work before it fails.
   ticket->despite_fault = true;
@@ -59,9 +60,13 @@ CUresult create_event(Call& call, CUevent* out, unsigned flags) {
   return CUDA_SUCCESS;
 }
 
-void record_in(Call& call, EventEntry& event, Stream& stream) {
+void queue_record(Call& call, EventEntry& event, Stream& stream) {
   take_record(call, event,
               call.machine.engine.enqueue(stream, work_of_record(event, stream.group)));
+}
+
+void record_in(Call& call, EventEntry& event, Stream& stream) {
+  queue_record(call, event, stream);
   go_on(call);
 }
 

@@ -16,6 +16,8 @@ namespace ferry::sim {
 // Everything queued so far in the stream, or in the group.
 void record_in(Call& call, EventEntry& event, Stream& stream);
 void record_in(Call& call, EventEntry& event, StreamGroup& group);
+// The first half of the former: nothing runs yet.
+void queue_record(Call& call, EventEntry& event, Stream& stream);
 
 // What to come after in order to come after the latest record; null where there is none. `group`:
 // of who waits.

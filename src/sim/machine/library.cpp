@@ -11,6 +11,8 @@
 #include <thread>
 
 #include "sim/hazards/exit_status.hpp"
+#include "sim/machine/capture_access.hpp"
+#include "sim/machine/capture_rules.hpp"
 #include "sim/machine/own_kernels.hpp"
 #include "sim/time/profile_reader.hpp"
 #include "sim/words/error_text.hpp"
@@ -168,7 +170,10 @@ Context* Library::current_context(ThreadState& thread) {
   return thread.contexts.empty() ? nullptr : machine().contexts.find(thread.contexts.back());
 }
 
-CUresult Library::admit(Need need, Call& call) {
+CUresult Library::admit(Symbol symbol, Need need, Call& call) {
+  if (is_unsafe_in_capture(symbol)) {
+    if (const CUresult refused = check_unsafe(call); refused != CUDA_SUCCESS) return refused;
+  }
   call.context = current_context(call.thread);
   if (call.context == nullptr && !call.thread.contexts.empty())
     call.no_context = CUDA_ERROR_CONTEXT_IS_DESTROYED;

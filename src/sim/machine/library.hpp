@@ -83,7 +83,7 @@ class Library {
   Library();
 
   [[nodiscard]] CUresult enter(Symbol symbol, Lock& lock, ThreadState& thread, std::uint64_t bytes);
-  [[nodiscard]] CUresult admit(Need need, Call& call);
+  [[nodiscard]] CUresult admit(Symbol symbol, Need need, Call& call);
   // The calling thread's current context; null where there is none, or where it is gone.
   [[nodiscard]] Context* current_context(ThreadState& thread);
   [[nodiscard]] Machine& machine();
@@ -133,7 +133,7 @@ CUresult Library::call(Symbol symbol, Need need, Body&& body, std::uint64_t byte
     const CallCharge charge(*machine_, symbol);
     Call call{lock, *machine_, thread};
     call.site = find_call_site(__builtin_frame_address(0));
-    if (const CUresult refused = admit(need, call); refused != CUDA_SUCCESS) return refused;
+    if (const CUresult refused = admit(symbol, need, call); refused != CUDA_SUCCESS) return refused;
     return body(call);
   } catch (const std::bad_alloc&) {
     return CUDA_ERROR_OUT_OF_MEMORY;

@@ -53,6 +53,7 @@ void Machine::empty_context(Lock& lock, Context& context, bool ends) {
   const Clock waited_for = StreamEngine::clock_of(group);
   engine.finish(lock, group);
   engine.observe(waited_for);
+  captures.forget_all_of(group);
   streams.erase_all_of(context.handle);
   events.erase_all_of(context.handle);
   modules.erase_all_of(context.handle);

@@ -41,6 +41,12 @@
 // - A stream that waits for a value in memory comes after the operation that wrote it
 //   (cuStreamWriteValue); where other work or the host wrote it, after all that had run by then.
 //   What is queued behind such a wait is checked for hazards when it runs.
+// - Which calls are "potentially unsafe" while a stream captures: see capture_rules.hpp. An event
+//   that was last recorded in a capture stays unusable after the capture's end
+//   (CUDA_ERROR_CAPTURED_EVENT) until it is recorded again. To end a capture in another stream makes
+//   it invalid; to end it in another thread does not. A stream that is destroyed takes its capture
+//   with it. A batch of memory words becomes one node for each.
+// - An update of an executable graph pairs nodes in the order in which they were added.
 // - Managed memory is host memory that does not move.
 // - cuMemFree finishes the work of the context that owns the memory first, cuMemFreeHost and
 //   cuMemHostUnregister that of all contexts: the real driver synchronises there today, although
@@ -72,7 +78,8 @@
 //   kernel's name, which works on copies of what it says it touches (launch.cpp).
 // - Hazards between processes: each sees its own work alone. What one does wrong to the other's
 //   memory is seen by its bytes.
-// - Graphs, stream capture, sharing of pools between processes: not there yet.
+// - Sharing of pools between processes: not there yet. Of graphs: nodes that allocate and free
+//   memory, conditional ones, semaphores of other APIs, launches from the device, data of edges.
 //   Functions that are not there at all are stubs (stubs.hpp).
 // - Wrong bytes that only a weaker memory model, an engine's own reordering or ECC could produce.
 #pragma once
@@ -83,8 +90,10 @@
 #include <vector>
 
 #include "sim/hazards/hazard_checker.hpp"
+#include "sim/machine/captures.hpp"
 #include "sim/machine/context.hpp"
 #include "sim/machine/foreign_waits.hpp"
+#include "sim/machine/graphs.hpp"
 #include "sim/machine/memory_pools.hpp"
 #include "sim/machine/modules.hpp"
 #include "sim/machine/opened_memory.hpp"
@@ -161,6 +170,8 @@ class Machine {
   MemoryPools pools;
   OpenedMemory opened;
   ForeignWaits foreign_waits;
+  Graphs graphs;
+  Captures captures;
   // Words that operations of streams have written, for those that wait for their values.
   struct WrittenWord {
     std::uint64_t value = 0;

@@ -51,6 +51,8 @@ bool has_per_thread_variant(std::string_view name) {
 }  // namespace
 
 ProcAddress proc_address(std::string_view name, int version, bool per_thread) {
+  // From that version on, cuda.h gives the name to another function.
+  if (name == "cuGraphInstantiate" && version >= 12000) name = "cuGraphInstantiateWithFlags";
   ProcAddress found;
   int newest = 0;
   const bool wants_per_thread = per_thread && has_per_thread_variant(name);

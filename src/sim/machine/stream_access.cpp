@@ -5,17 +5,10 @@
 #include <memory>
 
 #include "sim/hazards/host_sources.hpp"
+#include "sim/machine/capture_access.hpp"
 #include "sim/machine/operation_load.hpp"
 
 namespace ferry::sim {
-
-namespace {
-
-Stream& per_thread_stream(Call& call) {
-  Stream*& stream = call.context->per_thread[call.thread.number];
-  if (stream == nullptr) stream = &call.machine.engine.create_stream(*call.context->streams, true);
-  return *stream;
-}
 
 // What is kept of an operation until it runs: the host memory that it reads, as it was when it was
 // queued; and what it touches, where its place in the order is known only then.
@@ -24,6 +17,14 @@ struct KeptUntilRun {
   HostSources sources;
   std::vector<Touch> unplaced;
 };
+
+namespace {
+
+Stream& per_thread_stream(Call& call) {
+  Stream*& stream = call.context->per_thread[call.thread.number];
+  if (stream == nullptr) stream = &call.machine.engine.create_stream(*call.context->streams, true);
+  return *stream;
+}
 
 Toucher toucher_of(const Call& call, const Operation& operation, const Submission& submission) {
   Toucher who;
@@ -110,13 +111,36 @@ CUresult submit(Call& call, Submission submission) {
 CUresult submit_on(Call& call, const StreamUse& use, Submission submission, Ticket* queued) {
   assert(use.context != nullptr);
   Machine& machine = call.machine;
+  if (const CUresult result = check_implicit(call, use); result != CUDA_SUCCESS) return result;
+  if (CapturingStream* const in = capture_of(call, use))
+    return capture_work(call, use, *in, std::move(submission));
+  const std::uint64_t context = use.context->handle;
+  const Wait wait = submission.wait;
+  if (wait == Wait::until_done) {
+    if (const CUresult result = check_unsafe(call); result != CUDA_SUCCESS) return result;
+  }
+  const QueuedOperation operation = queue_on(call, use, std::move(submission));
+  const Ticket& ticket = operation.ticket;
+  if (queued != nullptr) *queued = ticket;
+  machine.engine.progress(call.lock);
+  if (operation.holds_caller) machine.engine.wait_in_time(call.lock, ticket);
+  if (wait == Wait::until_done) {
+    machine.engine.finish(call.lock, std::span(&ticket, 1));
+    machine.engine.observe(ticket->clock);
+    return fault_of(call, context);
+  }
+  watch_sources(machine, operation);
+  return CUDA_SUCCESS;
+}
+
+QueuedOperation queue_on(Call& call, const StreamUse& use, Submission submission) {
+  Machine& machine = call.machine;
   std::function<bool()> may_begin;
   if (submission.may_begin) {
     may_begin = [asked = std::move(submission.may_begin), device = use.context->device] {
       return asked(device);
     };
   }
-  const std::uint64_t context = use.context->handle;
   const OperationLoad load = load_of_submission(machine, submission, use.context->device);
   const auto kept = std::make_shared<KeptUntilRun>();
   const Ticket ticket = machine.engine.enqueue(
@@ -126,31 +150,28 @@ CUresult submit_on(Call& call, const StreamUse& use, Submission submission, Tick
         return work(device);
       },
       submission.after, std::move(may_begin), load.load);
-  if (queued != nullptr) *queued = ticket;
   if (submission.reason) {
     ticket->reason = [asked = std::move(submission.reason), device = use.context->device] {
       return asked(device);
     };
   }
   kept->who = toucher_of(call, *ticket, submission);
-  const bool placed = !ticket->behind_condition;
-  if (placed) {
-    machine.hazards.note(kept->who, submission.touches, ticket->clock, machine.engine.seen());
-  } else {
+  if (ticket->behind_condition) {
     kept->unplaced = submission.touches;
+  } else {
+    machine.hazards.note(kept->who, submission.touches, ticket->clock, machine.engine.seen());
   }
-  machine.engine.progress(call.lock);
-  if (load.holds_caller) machine.engine.wait_in_time(call.lock, ticket);
-  if (submission.wait == Wait::until_done) {
-    machine.engine.finish(call.lock, std::span(&ticket, 1));
-    machine.engine.observe(ticket->clock);
-    return fault_of(call, context);
-  }
-  if (placed && !ticket->done) watch(machine, submission.touches, kept->sources);
-  return CUDA_SUCCESS;
+  return {ticket, kept, std::move(submission.touches), load.holds_caller};
+}
+
+void watch_sources(Machine& machine, const QueuedOperation& queued) {
+  const bool placed = queued.kept->unplaced.empty();
+  if (placed && !queued.ticket->done) watch(machine, queued.touches, queued.kept->sources);
 }
 
 CUresult finish_context(Call& call, const Context& context) {
+  if (const CUresult result = check_not_capturing(call, context); result != CUDA_SUCCESS)
+    return result;
   const std::uint64_t handle = context.handle;
   const Clock waited_for = StreamEngine::clock_of(*context.streams);
   call.machine.engine.finish(call.lock, *context.streams);

@@ -3,11 +3,11 @@
 // uses them: queue work, wait for it. Shared by the exported functions.
 #pragma once
 
-#include <functional>
+#include <memory>
 #include <vector>
 
-#include "sim/hazards/touch.hpp"
 #include "sim/machine/library.hpp"
+#include "sim/machine/submission.hpp"
 
 namespace ferry::sim {
 
@@ -26,29 +26,26 @@ struct StreamUse {
 // The fault of a context after work ran in it. It may have been destroyed meanwhile.
 [[nodiscard]] CUresult fault_of(Call& call, std::uint64_t context);
 
-enum class Wait : std::uint8_t { no, until_done };
-
-// Work for a stream, and what it will touch.
-struct Submission {
-  Symbol symbol = Symbol::count;
-  CUstream stream = nullptr;
-  Wait wait = Wait::no;
-  std::vector<Touch> touches;
-  std::function<CUresult(int device)> work;
-  std::vector<Ticket> after = {};                            // beside what the stream comes after
-  std::function<bool(int device)> may_begin = nullptr;       // see Operation
-  std::function<const Clock*(int device)> reason = nullptr;  // see Operation
-  // For the model of time: what it moves, where that is more than it touches; and whether its time
-  // is part of another operation's.
-  std::vector<Touch> moves = {};
-  bool in_anothers_time = false;
-  Picoseconds extra_time = 0;  // beyond what moving the bytes takes
-};
+// Queues work, or makes it a node where the stream is in a capture.
 [[nodiscard]] CUresult submit(Call& call, Submission submission);
 // The same on a stream that was found before; `submission.stream` only names it. `queued` receives
 // the operation.
 [[nodiscard]] CUresult submit_on(Call& call, const StreamUse& use, Submission submission,
                                  Ticket* queued = nullptr);
+
+// An operation that was queued and has not had the chance to run yet.
+struct KeptUntilRun;
+struct QueuedOperation {
+  Ticket ticket;
+  std::shared_ptr<KeptUntilRun> kept;
+  std::vector<Touch> touches;
+  bool holds_caller = false;
+};
+// The first half of `submit_on`, whether or not the stream is in a capture.
+[[nodiscard]] QueuedOperation queue_on(Call& call, const StreamUse& use, Submission submission);
+// When it has had the chance: remembers what its sources in host memory hold now, where it still
+// has to read them.
+void watch_sources(Machine& machine, const QueuedOperation& queued);
 
 // Runs everything queued in a context. The program has seen it complete.
 [[nodiscard]] CUresult finish_context(Call& call, const Context& context);

@@ -17,6 +17,8 @@ namespace ferry::sim {
 inline constexpr int kLeastPriority = 0;
 inline constexpr int kGreatestPriority = -5;
 
+struct CapturedRecord;
+
 struct StreamEntry {
   Stream* stream = nullptr;
   std::uint64_t context = 0;
@@ -33,6 +35,8 @@ struct EventEntry {
   // Of an event that other processes may use (event_access.hpp); null for others.
   std::shared_ptr<SharedEvent> shared;
   std::uint64_t own_record = 0;  // its number in there
+  // Where the latest record lies in a capture (captures.hpp); null otherwise.
+  std::shared_ptr<const CapturedRecord> in_capture;
 };
 
 // A table from handles to entries of one context each.

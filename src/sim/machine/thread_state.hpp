@@ -14,6 +14,7 @@ struct ThreadState {
   std::uint64_t generation = 0;         // of the machine that the stack belongs to
   std::vector<std::uint64_t> contexts;  // handles; the last is current
   bool in_host_function = false;
+  int capture_mode = 0;          // a CUstreamCaptureMode: global
   std::optional<int> host_node;  // of the modelled host, on which it takes memory; see sim.h
 
   // The calling thread's. Goes when the thread ends, but never the main thread's: static

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handle values for contexts, streams, events, modules, functions, libraries, kernels and memory
-// pools. Never addresses of objects, and of no two kinds the same. Never given twice either, so
-// that a stale handle is found out, unless that is asked for: a program must not rely on it.
+// Handle values for contexts, streams, events, modules, functions, libraries, kernels, memory pools
+// and graphs. Never addresses of objects, and of no two kinds the same. Never given twice either,
+// so that a stale handle is found out, unless that is asked for: a program must not rely on it.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +18,9 @@ enum class HandleKind : std::uint64_t {
   pool = 0xB,
   library = 0xA,
   kernel = 0x9,
+  graph = 0x6,
+  node = 0x7,
+  executable = 0x8,
 };
 
 class HandleMaker {

@@ -33,6 +33,13 @@ TEST(ProcAddress, TheNewestVariantUpToTheVersionWins) {
             reinterpret_cast<void*>(&cuMemAlloc_v2));
 }
 
+TEST(ProcAddress, InstantiatingHasAnotherNameFromTwelveOn) {
+  EXPECT_EQ(proc_address("cuGraphInstantiate", 11080, false).function,
+            reinterpret_cast<void*>(&cuGraphInstantiate_v2));
+  EXPECT_EQ(proc_address("cuGraphInstantiate", 12000, false).function,
+            reinterpret_cast<void*>(&cuGraphInstantiateWithFlags));
+}
+
 TEST(ProcAddress, TellsWhyNothingIsFound) {
   EXPECT_EQ(proc_address("cuNothing", 13000, false).status, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
   EXPECT_EQ(proc_address("cuMemAlloc_v2", 13000, false).status,

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+// Exported: executable graphs: made, launched, changed.
+#include <map>
+#include <utility>
+
+#include "sim/exports/graph_calls.hpp"
+#include "sim/exports/graph_work.hpp"
+#include "sim/machine/graph_launch.hpp"
+
+namespace ferry::sim {
+
+namespace {
+
+// Neither it nor a graph inside it goes in a circle.
+bool has_order(const Graph& graph) {
+  if (!graph.sorted()) return false;
+  for (const auto& [handle, node] : graph.nodes()) {
+    const auto* const child = std::get_if<ChildNode>(&*node.work.node);
+    if (child != nullptr && !has_order(*child->graph)) return false;
+  }
+  return true;
+}
+
+constexpr std::uint64_t kKnownFlags = CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH |
+                                      CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD |
+                                      CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
+
+CUresult instantiate(Call& call, CUgraphExec* out, const Graph& graph, std::uint64_t flags) {
+  if (out == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if ((flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0) return CUDA_ERROR_NOT_SUPPORTED;
+  if ((flags & ~kKnownFlags) != 0 || graph.owner == Graph::Owner::capture || !has_order(graph))
+    return CUDA_ERROR_INVALID_VALUE;
+  const auto made = std::make_shared<ExecutableGraph>();
+  made->graph = call.machine.graphs.clone(graph, Graph::Owner::node);
+  made->flags = flags;
+  *out = to_handle<CUgraphExec>(call.machine.graphs.executables.add(made));
+  return CUDA_SUCCESS;
+}
+
+CUresult instantiate(Symbol symbol, CUgraphExec* out, CUgraph hGraph, std::uint64_t flags) {
+  return with_graph(symbol, hGraph, [&](Call& call, const std::shared_ptr<Graph>& graph) {
+    return instantiate(call, out, *graph, flags);
+  });
+}
+
+// The older variants say where it failed; no node ever is the reason here.
+CUresult instantiate_with_log(Symbol symbol, CUgraphExec* out, CUgraph graph, CUgraphNode* error,
+                              char* log, std::size_t bytes) {
+  if (error != nullptr) *error = nullptr;
+  if (log != nullptr && bytes > 0) *log = '\0';
+  return instantiate(symbol, out, graph, 0);
+}
+
+// Gives the node of an executable graph other parameters of the same kind. `make(Call&,
+// NodeWork&)`.
+template <typename Make>
+CUresult change_node(Symbol symbol, CUgraphExec hExec, CUgraphNode hNode, CUgraphNodeType type,
+                     Make&& make) {
+  return with_executable(
+      symbol, hExec, [&](Call& call, const std::shared_ptr<ExecutableGraph>& executable) {
+        GraphNode* const node =
+            hNode == nullptr ? nullptr : executable->graph->find_clone_of(value_of(hNode));
+        if (node == nullptr || type_of(*node->work.node) != type) return CUDA_ERROR_INVALID_VALUE;
+        NodeWork made;
+        if (const CUresult result = make(call, made); result != CUDA_SUCCESS) return result;
+        if (made.context != node->context) return CUDA_ERROR_INVALID_VALUE;
+        call.machine.graphs.replace(*node, std::move(made.work), made.context);
+        return CUDA_SUCCESS;
+      });
+}
+
+bool can_be_disabled(const GraphNode& node) {
+  const NodeParams& params = *node.work.node;
+  return std::holds_alternative<KernelNode>(params) || std::holds_alternative<CopyNode>(params) ||
+         std::holds_alternative<FillNode>(params);
+}
+
+// Runs body(GraphNode&) with the executable graph's node, where it can be disabled.
+template <typename Body>
+CUresult with_switch(Symbol symbol, CUgraphExec hExec, CUgraphNode hNode, Body&& body) {
+  return with_executable(
+      symbol, hExec, [&](Call&, const std::shared_ptr<ExecutableGraph>& executable) {
+        GraphNode* const node =
+            hNode == nullptr ? nullptr : executable->graph->find_clone_of(value_of(hNode));
+        if (node == nullptr || !can_be_disabled(*node)) return CUDA_ERROR_INVALID_VALUE;
+        return body(*node);
+      });
+}
+
+// Where two graphs differ in a way that an update cannot follow.
+struct Difference {
+  CUgraphExecUpdateResult result = CU_GRAPH_EXEC_UPDATE_SUCCESS;
+  std::uint64_t node = 0;
+  std::uint64_t from = 0;
+};
+
+using Pairs = std::map<std::uint64_t, std::uint64_t>;  // nodes of the executable graph, by others
+
+Difference compare_nodes(const GraphNode& old, const GraphNode& node, const Pairs& pairs) {
+  if (type_of(*old.work.node) != type_of(*node.work.node))
+    return {CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED, node.handle, 0};
+  if (old.after.size() != node.after.size())
+    return {CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, node.handle, 0};
+  for (std::size_t i = 0; i < node.after.size(); ++i) {
+    if (pairs.at(node.after[i]) != old.after[i])
+      return {CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, node.handle, node.after[i]};
+  }
+  if (old.context != node.context)
+    return {CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED, node.handle, 0};
+  return {};
+}
+
+// The graphs' nodes are paired in the order in which they were added.
+Difference compare(const Graph& executable, const Graph& graph) {
+  if (executable.nodes().size() != graph.nodes().size())
+    return {CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, 0, 0};
+  Pairs pairs;
+  for (auto [old, node] = std::pair(executable.nodes().begin(), graph.nodes().begin());
+       node != graph.nodes().end(); ++old, ++node) {
+    pairs[node->first] = old->first;
+  }
+  for (const auto& [handle, node] : graph.nodes()) {
+    const GraphNode& old = executable.nodes().at(pairs.at(handle));
+    Difference difference = compare_nodes(old, node, pairs);
+    if (difference.result != CU_GRAPH_EXEC_UPDATE_SUCCESS) return difference;
+    const auto* const child = std::get_if<ChildNode>(&*node.work.node);
+    if (child == nullptr) continue;
+    difference = compare(*std::get<ChildNode>(*old.work.node).graph, *child->graph);
+    if (difference.result != CU_GRAPH_EXEC_UPDATE_SUCCESS) return difference;
+  }
+  return {};
+}
+
+// Whether a node is switched off stays as it was.
+void keep_switches(Graph& fresh, const Graph& old) {
+  for (auto [to, from] = std::pair(fresh.nodes().begin(), old.nodes().begin());
+       to != fresh.nodes().end(); ++to, ++from) {
+    to->second.enabled = from->second.enabled;
+    to->second.cloned_from = from->second.cloned_from;
+    if (auto* const child = std::get_if<ChildNode>(&*to->second.work.node))
+      keep_switches(*child->graph, *std::get<ChildNode>(*from->second.work.node).graph);
+  }
+}
+
+CUresult update(Symbol symbol, CUgraphExec hExec, CUgraph hGraph,
+                CUgraphExecUpdateResultInfo* out) {
+  return with_executable(
+      symbol, hExec, [&](Call& call, const std::shared_ptr<ExecutableGraph>& executable) {
+        const std::shared_ptr<Graph> graph = call.machine.graphs.find(value_of(hGraph));
+        *out = {CU_GRAPH_EXEC_UPDATE_ERROR, nullptr, nullptr};
+        if (graph == nullptr) return CUDA_ERROR_INVALID_VALUE;
+        const Difference difference = compare(*executable->graph, *graph);
+        *out = {difference.result, to_handle<CUgraphNode>(difference.node),
+                to_handle<CUgraphNode>(difference.from)};
+        if (difference.result != CU_GRAPH_EXEC_UPDATE_SUCCESS)
+          return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+        const std::shared_ptr<Graph> fresh = call.machine.graphs.clone(*graph, Graph::Owner::node);
+        keep_switches(*fresh, *executable->graph);
+        call.machine.graphs.erase(*executable->graph);
+        executable->graph = fresh;
+        return CUDA_SUCCESS;
+      });
+}
+
+}  // namespace
+
+}  // namespace ferry::sim
+
+using namespace ferry::sim;
+
+CUresult cuGraphInstantiate(CUgraphExec* phGraphExec, CUgraph hGraph, CUgraphNode* phErrorNode,
+                            char* logBuffer, size_t bufferSize) {
+  return instantiate_with_log(Symbol::cuGraphInstantiate, phGraphExec, hGraph, phErrorNode,
+                              logBuffer, bufferSize);
+}
+
+CUresult cuGraphInstantiate_v2(CUgraphExec* phGraphExec, CUgraph hGraph, CUgraphNode* phErrorNode,
+                               char* logBuffer, size_t bufferSize) {
+  return instantiate_with_log(Symbol::cuGraphInstantiate_v2, phGraphExec, hGraph, phErrorNode,
+                              logBuffer, bufferSize);
+}
+
+CUresult cuGraphInstantiateWithFlags(CUgraphExec* phGraphExec, CUgraph hGraph,
+                                     unsigned long long flags) {
+  return instantiate(Symbol::cuGraphInstantiateWithFlags, phGraphExec, hGraph, flags);
+}
+
+CUresult cuGraphInstantiateWithParams(CUgraphExec* phGraphExec, CUgraph hGraph,
+                                      CUDA_GRAPH_INSTANTIATE_PARAMS* instantiateParams) {
+  if (instantiateParams == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const CUresult result = instantiate(Symbol::cuGraphInstantiateWithParams, phGraphExec, hGraph,
+                                      instantiateParams->flags);
+  instantiateParams->hErrNode_out = nullptr;
+  instantiateParams->result_out =
+      result == CUDA_SUCCESS ? CUDA_GRAPH_INSTANTIATE_SUCCESS : CUDA_GRAPH_INSTANTIATE_ERROR;
+  return result;
+}
+
+CUresult cuGraphExecGetFlags(CUgraphExec hGraphExec, cuuint64_t* flags) {
+  return with_executable(Symbol::cuGraphExecGetFlags, hGraphExec,
+                         [&](Call&, const std::shared_ptr<ExecutableGraph>& executable) {
+                           if (flags == nullptr) return CUDA_ERROR_INVALID_VALUE;
+                           *flags = executable->flags;
+                           return CUDA_SUCCESS;
+                         });
+}
+
+CUresult cuGraphExecDestroy(CUgraphExec hGraphExec) {
+  return with_executable(Symbol::cuGraphExecDestroy, hGraphExec,
+                         [&](Call& call, const std::shared_ptr<ExecutableGraph>& executable) {
+                           call.machine.graphs.erase(*executable->graph);
+                           call.machine.graphs.executables.erase(value_of(hGraphExec));
+                           return CUDA_SUCCESS;
+                         });
+}
+
+CUresult cuGraphLaunch(CUgraphExec hGraphExec, CUstream hStream) {
+  return with_executable(Symbol::cuGraphLaunch, hGraphExec,
+                         [&](Call& call, const std::shared_ptr<ExecutableGraph>& executable) {
+                           return launch_graph(call, executable, hStream);
+                         });
+}
+
+CUresult cuGraphUpload(CUgraphExec hGraphExec, CUstream hStream) {
+  return with_executable(Symbol::cuGraphUpload, hGraphExec,
+                         [&](Call& call, const std::shared_ptr<ExecutableGraph>&) {
+                           StreamUse use;  // there is nothing to upload to
+                           return find_stream(call, hStream, use);
+                         });
+}
+
+CUresult cuGraphExecUpdate(CUgraphExec hGraphExec, CUgraph hGraph, CUgraphNode* hErrorNode_out,
+                           CUgraphExecUpdateResult* updateResult_out) {
+  if (updateResult_out == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  CUgraphExecUpdateResultInfo info{};
+  const CUresult result = update(Symbol::cuGraphExecUpdate, hGraphExec, hGraph, &info);
+  *updateResult_out = info.result;
+  if (hErrorNode_out != nullptr) *hErrorNode_out = info.errorNode;
+  return result;
+}
+
+CUresult cuGraphExecUpdate_v2(CUgraphExec hGraphExec, CUgraph hGraph,
+                              CUgraphExecUpdateResultInfo* resultInfo) {
+  if (resultInfo == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  return update(Symbol::cuGraphExecUpdate_v2, hGraphExec, hGraph, resultInfo);
+}
+
+CUresult cuGraphExecKernelNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
+                                        const CUDA_KERNEL_NODE_PARAMS_v1* nodeParams) {
+  if (nodeParams == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  return change_node(
+      Symbol::cuGraphExecKernelNodeSetParams, hGraphExec, hNode, CU_GRAPH_NODE_TYPE_KERNEL,
+      [&](Call& call, NodeWork& out) { return make_work(call, to_v2(*nodeParams), out); });
+}
+
+CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec hGraphExec, CUgraphNode hNode,
+                                           const CUDA_KERNEL_NODE_PARAMS_v2* nodeParams) {
+  if (nodeParams == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  return change_node(Symbol::cuGraphExecKernelNodeSetParams_v2, hGraphExec, hNode,
+                     CU_GRAPH_NODE_TYPE_KERNEL,
+                     [&](Call& call, NodeWork& out) { return make_work(call, *nodeParams, out); });
+}
+
+CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
+                                        const CUDA_MEMCPY3D* copyParams, CUcontext ctx) {
+  if (copyParams == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  return change_node(
+      Symbol::cuGraphExecMemcpyNodeSetParams, hGraphExec, hNode, CU_GRAPH_NODE_TYPE_MEMCPY,
+      [&](Call& call, NodeWork& out) { return make_work(call, *copyParams, ctx, out); });
+}
+
+CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
+                                        const CUDA_MEMSET_NODE_PARAMS* memsetParams,
+                                        CUcontext ctx) {
+  if (memsetParams == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  return change_node(
+      Symbol::cuGraphExecMemsetNodeSetParams, hGraphExec, hNode, CU_GRAPH_NODE_TYPE_MEMSET,
+      [&](Call& call, NodeWork& out) { return make_work(call, *memsetParams, ctx, out); });
+}
+
+CUresult cuGraphExecHostNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
+                                      const CUDA_HOST_NODE_PARAMS* nodeParams) {
+  if (nodeParams == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  return change_node(Symbol::cuGraphExecHostNodeSetParams, hGraphExec, hNode,
+                     CU_GRAPH_NODE_TYPE_HOST,
+                     [&](Call&, NodeWork& out) { return make_work(*nodeParams, out); });
+}
+
+CUresult cuGraphExecEventRecordNodeSetEvent(CUgraphExec hGraphExec, CUgraphNode hNode,
+                                            CUevent event) {
+  return change_node(Symbol::cuGraphExecEventRecordNodeSetEvent, hGraphExec, hNode,
+                     CU_GRAPH_NODE_TYPE_EVENT_RECORD,
+                     [&](Call& call, NodeWork& out) { return make_record(call, event, out); });
+}
+
+CUresult cuGraphExecEventWaitNodeSetEvent(CUgraphExec hGraphExec, CUgraphNode hNode,
+                                          CUevent event) {
+  return change_node(Symbol::cuGraphExecEventWaitNodeSetEvent, hGraphExec, hNode,
+                     CU_GRAPH_NODE_TYPE_WAIT_EVENT,
+                     [&](Call& call, NodeWork& out) { return make_wait(call, event, out); });
+}
+
+CUresult cuGraphExecNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
+                                  CUgraphNodeParams* nodeParams) {
+  if (nodeParams == nullptr || nodeParams->type == CU_GRAPH_NODE_TYPE_GRAPH)
+    return nodeParams == nullptr ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_NOT_SUPPORTED;
+  return change_node(Symbol::cuGraphExecNodeSetParams, hGraphExec, hNode, nodeParams->type,
+                     [&](Call& call, NodeWork& out) { return make_work(call, *nodeParams, out); });
+}
+
+CUresult cuGraphNodeSetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode, unsigned int isEnabled) {
+  return with_switch(Symbol::cuGraphNodeSetEnabled, hGraphExec, hNode, [&](GraphNode& node) {
+    node.enabled = isEnabled != 0;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuGraphNodeGetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode, unsigned int* isEnabled) {
+  return with_switch(Symbol::cuGraphNodeGetEnabled, hGraphExec, hNode, [&](GraphNode& node) {
+    if (isEnabled == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    *isEnabled = node.enabled ? 1 : 0;
+    return CUDA_SUCCESS;
+  });
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Work before it is queued: what it does, what it will touch, and how a graph describes it. A plain
+// value: a node of a graph keeps one, and every launch queues a copy.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "sim/hazards/touch.hpp"
+#include "sim/machine/node_params.hpp"
+#include "sim/order/operation.hpp"
+#include "sim/words/cuda_api.hpp"
+
+namespace ferry::sim {
+
+enum class Wait : std::uint8_t { no, until_done };
+
+struct Submission {
+  Symbol symbol = Symbol::count;
+  CUstream stream = nullptr;
+  Wait wait = Wait::no;
+  std::vector<Touch> touches;
+  std::function<CUresult(int device)> work;
+  std::vector<Ticket> after = {};                            // beside what the stream comes after
+  std::function<bool(int device)> may_begin = nullptr;       // see Operation
+  std::function<const Clock*(int device)> reason = nullptr;  // see Operation
+  // For the model of time: what it moves, where that is more than it touches; and whether its time
+  // is part of another operation's.
+  std::vector<Touch> moves = {};
+  bool in_anothers_time = false;
+  Picoseconds extra_time = 0;  // beyond what moving the bytes takes
+  // The node that a capture makes of it; nothing where it cannot be captured.
+  std::optional<NodeParams> node = std::nullopt;
+};
+
+}  // namespace ferry::sim
