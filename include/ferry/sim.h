@@ -140,6 +140,13 @@ typedef int (*ferry_sim_register_kernel_fn)(const ferry_sim_kernel* kernel);
  * the schedule; where several call freely, engines are queued for in the order of their calls,
  * which is the system's choice. With threads=turns it is not (ferry_sim_thread_begin).
  *
+ * Host functions (cuLaunchHostFunc, cuStreamAddCallback) run within calls of the program's own
+ * threads: of the driver, of ferry_sim_host_work and ferry_sim_host_copy. With a profile none runs
+ * before its moment on the clock of the thread that calls, and under schedule=eager they run in the
+ * order of those moments. So a program that waits for what one does, without calling the driver,
+ * must let time pass, while (!ready) ferry_sim_host_work(100), and waits for ever under
+ * schedule=lazy. A thread that has stepped out of a round runs none: another one must.
+ *
  * The calling thread's clock, in picoseconds; 0 before cuInit. */
 typedef uint64_t (*ferry_sim_now_ps_fn)(void);
 

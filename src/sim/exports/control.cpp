@@ -18,8 +18,11 @@ namespace {
 // A host function runs on whichever thread a schedule makes run it: its time is no thread's.
 void spend(Lock& lock, Machine& machine, Picoseconds duration) {
   if (ThreadState::mine().in_host_function) return;
+  // Who may not use the driver now moves its own clock alone.
+  const bool may_run_work = machine.engine.turns().may_call();
   machine.engine.timeline().clock().spend(duration);
   machine.engine.turns().catch_up(lock);
+  if (may_run_work) machine.engine.progress(lock);
 }
 
 // Runs change(Lock&, Turns&); 0 where that says true. A host function runs within a call of its

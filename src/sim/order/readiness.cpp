@@ -2,6 +2,8 @@
 #include "sim/order/readiness.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <tuple>
 
 namespace ferry::sim {
 
@@ -47,6 +49,28 @@ std::vector<Ticket> ready_operations(std::span<const std::unique_ptr<StreamGroup
   }
   std::ranges::sort(candidates, {}, [](const Ticket& ticket) { return ticket->number; });
   return candidates;
+}
+
+void leave_timely(std::vector<Ticket>& candidates, Timeline& timeline) {
+  std::erase_if(candidates, [&](const Ticket& ticket) {
+    return ticket->calls_host && !timeline.has_passed(*ticket->time);
+  });
+}
+
+Ticket first_in_time(std::span<const Ticket> candidates) {
+  return *std::ranges::min_element(candidates, {}, [](const Ticket& ticket) {
+    return std::tuple(ticket->calls_host, ticket->calls_host ? ticket->time->end : 0,
+                      ticket->number);
+  });
+}
+
+Ticket soonest_host_code(std::vector<Ticket> candidates, Timeline& timeline) {
+  std::erase_if(candidates, [](const Ticket& ticket) { return !ticket->calls_host; });
+  if (candidates.empty()) return nullptr;
+  const auto has_end = [](const Ticket& ticket) { return ticket->time->ended; };
+  while (std::ranges::none_of(candidates, has_end)) timeline.advance(*timeline.next_moment());
+  std::erase_if(candidates, std::not_fn(has_end));
+  return first_in_time(candidates);
 }
 
 void place(Operation& operation, const Clock& finished, const Clock& seen) {

@@ -22,6 +22,18 @@ namespace ferry::sim {
 [[nodiscard]] std::vector<Ticket> ready_operations(
     std::span<const std::unique_ptr<StreamGroup>> groups);
 
+// Leaves those that may run at this moment of the caller's clock. Host code has its moment in
+// virtual time: what it does to the program is not seen before the work in front of it has ended.
+void leave_timely(std::vector<Ticket>& candidates, Timeline& timeline);
+
+// Of operations that may run: the oldest that is no host code, and where all are, the one that ends
+// first. Requires: not empty, and the timeline knows when host code among them ends.
+[[nodiscard]] Ticket first_in_time(std::span<const Ticket> candidates);
+
+// Of operations that may run: the host code whose moment comes first; null where none is host code.
+// Lets the timeline go on until one has ended.
+[[nodiscard]] Ticket soonest_host_code(std::vector<Ticket> candidates, Timeline& timeline);
+
 // Gives an operation behind a condition, which is about to run, its place in the order: it comes
 // after what made the condition true. Where nobody knows that, after all that has run; and after
 // all that the program had seen, whose own code may have written the value.

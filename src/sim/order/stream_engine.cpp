@@ -2,7 +2,7 @@
 #include "sim/order/stream_engine.hpp"
 
 #include <algorithm>
-#include <chrono>
+#include <limits>
 #include <numeric>
 
 #include "sim/order/readiness.hpp"
@@ -230,13 +230,16 @@ std::vector<std::size_t> StreamEngine::order_of_members(std::size_t count) {
   return turns;
 }
 
-// Under `random` any that is ready, otherwise the oldest; null when none is.
+// Under `random` any that is ready, under `eager` the first in time, otherwise the oldest; null
+// when none is.
 Ticket StreamEngine::pick_ready() {
   if (pending_ == 0) return nullptr;
-  const std::vector<Ticket> candidates = ready_operations(groups_);
+  std::vector<Ticket> candidates = ready_operations(groups_);
+  const bool timed = timeline_.profile() != nullptr;
+  if (timed) leave_timely(candidates, timeline_);
   if (candidates.empty()) return nullptr;
-  if (schedule_ != Schedule::random) return candidates.front();
-  return candidates[random_() % candidates.size()];
+  if (schedule_ == Schedule::random) return candidates[random_() % candidates.size()];
+  return timed && schedule_ == Schedule::eager ? first_in_time(candidates) : candidates.front();
 }
 
 // The same, but where a condition stands in the way, any work may be what makes it true. Null when
@@ -280,109 +283,14 @@ void StreamEngine::run(Lock& lock, const Ticket& ticket) {
   if (ticket->calls_host) changed_.notify_all();
 }
 
-void StreamEngine::finish(Lock& lock, const Ticket& ticket) {
-  while (ticket && !ticket->done) {
-    // Under `random` other streams move on too while this one is waited for.
-    const Ticket next = schedule_ == Schedule::random ? pick_ready() : next_towards(ticket);
-    if (next) {
-      run(lock, next);
-    } else if (conditions_ > 0) {
-      // Nobody tells when the program's own code writes to memory.
-      if (!turns_.let_others_go_on(lock)) changed_.wait_for(lock, std::chrono::milliseconds(1));
-    } else {
-      changed_.wait(lock);
-    }
-  }
-}
-
-void StreamEngine::finish(Lock& lock, std::span<const Ticket> tickets) {
-  for (const Ticket& ticket : tickets) finish(lock, ticket);
-  for (const Ticket& ticket : tickets) {
-    if (!ticket) continue;
-    wait_in_time(lock, ticket);
-    if (ticket->behind_condition) observe(ticket->clock);  // it has learnt of more by running
-  }
-}
-
-void StreamEngine::finish_all(Lock& lock) {
-  std::vector<Ticket> all;
-  for (const auto& group : groups_) {
-    const std::vector<Ticket> lasts = unfinished(*group);
-    all.insert(all.end(), lasts.begin(), lasts.end());
-  }
-  finish(lock, all);
-}
-
-std::vector<Ticket> StreamEngine::unfinished(Stream& stream) {
-  std::vector<Ticket> open;
-  const auto add = [&](const Ticket& ticket) {
-    if (ticket && is_open(ticket)) open.push_back(ticket);
-  };
-  add(stream.newest);
-  if (&stream != stream.group.legacy) return open;
-  for (const auto& [number, other] : stream.group.streams) {
-    if (other->blocking) add(other->newest);
-  }
-  for (const Ticket& ticket : stream.group.departed_blocking) add(ticket);
-  return open;
-}
-
-std::vector<Ticket> StreamEngine::unfinished(StreamGroup& group) {
-  std::vector<Ticket> open;
-  const auto add = [&](const Ticket& ticket) {
-    if (ticket && is_open(ticket)) open.push_back(ticket);
-  };
-  for (const auto& [number, stream] : group.streams) add(stream->newest);
-  for (const Ticket& ticket : group.departed) add(ticket);
-  return open;
-}
-
-bool StreamEngine::poll(Lock& lock, std::span<const Ticket> tickets, unsigned& polls) {
-  if (timeline_.profile() != nullptr) {
-    const bool passed = std::all_of(tickets.begin(), tickets.end(), [&](const Ticket& ticket) {
-      return !ticket || timeline_.has_passed(*ticket->time);
-    });
-    if (!passed || !run_what_may(lock, tickets)) return false;
-  } else if (const auto waiting = std::find_if_not(tickets.begin(), tickets.end(), is_done);
-             waiting != tickets.end()) {
-    if (schedule_ != Schedule::lazy || ++polls < kPatience) return false;
-    polls = 0;  // now: the polled object may go while a host function runs without the lock
-    if (const Ticket next = next_towards(*waiting)) run(lock, next);
-    if (!std::all_of(tickets.begin(), tickets.end(), is_done)) return false;
-    finish(lock, tickets);
-    return true;
-  }
-  polls = 0;
-  finish(lock, tickets);
-  return true;
-}
-
-// Runs what the tickets need; false when one of them has to wait for the program itself.
-bool StreamEngine::run_what_may(Lock& lock, std::span<const Ticket> tickets) {
-  for (const Ticket& ticket : tickets) {
-    while (!is_done(ticket)) {
-      const Ticket next = next_towards(ticket);
-      if (!next) return false;
-      run(lock, next);
-    }
-  }
-  return true;
-}
-
 void StreamEngine::progress(Lock& lock) {
-  switch (schedule_) {
-    case Schedule::lazy:
-      return;
-    case Schedule::eager:
-      while (const Ticket next = pick_ready()) run(lock, next);
-      return;
-    case Schedule::random:
-      for (std::uint64_t count = pace_.burst(random_); count > 0; --count) {
-        const Ticket next = pick_ready();
-        if (!next) return;
-        run(lock, next);
-      }
-      return;
+  if (schedule_ == Schedule::lazy) return;
+  constexpr std::uint64_t kAll = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t left = schedule_ == Schedule::eager ? kAll : pace_.burst(random_);
+  for (; left > 0; --left) {
+    const Ticket next = pick_ready();
+    if (!next) return;
+    run(lock, next);
   }
 }
 

@@ -105,7 +105,9 @@ class StreamEngine {
   [[nodiscard]] std::vector<Ticket> unfinished(StreamGroup& group);
 
   // Only in virtual time: the operation may still be queued afterwards.
-  void wait_in_time(Lock& lock, const Ticket& ticket) { turns_.wait(lock, *ticket->time); }
+  void wait_in_time(Lock& lock, const Ticket& ticket) {
+    if (ticket) turns_.wait(lock, *ticket->time);
+  }
 
   // True when all tickets are done. With a profile, when they have ended by the caller's clock;
   // they are run then if they have not been. Without one, what has run is done: under `lazy`, every
@@ -119,8 +121,9 @@ class StreamEngine {
     return run_what_may(lock, std::span(&ticket, 1));
   }
 
-  // What the schedule lets run by itself. To be called at each call of the program and after an
-  // enqueue.
+  // What the schedule lets run by itself; with a profile, host code not before its moment on the
+  // caller's clock, under `eager` in the order of those moments. To be called at each call of the
+  // program and after an enqueue.
   void progress(Lock& lock);
 
  private:

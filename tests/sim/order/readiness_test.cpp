@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "sim/time/round_profile.hpp"
+
 namespace ferry::sim {
 namespace {
 
@@ -115,6 +117,50 @@ TEST_F(ReadinessTest, BehindAConditionTheOrderIsKnownWhenItIsMet) {
   waits->reason = nullptr;
   place(*waits, finished, seen);
   EXPECT_EQ(waits->clock.of(3), 99U);
+}
+
+// Work that takes so long in virtual time, and a candidate that runs it.
+Ticket timed(Timeline& timeline, std::uint64_t number, Picoseconds duration, bool calls_host) {
+  const Ticket ticket = std::make_shared<Operation>();
+  ticket->number = number;
+  ticket->calls_host = calls_host;
+  Load load;
+  load.latency = duration;
+  ticket->time = timeline.add(load, {});
+  return ticket;
+}
+
+TEST(ReadinessInTime, HostCodeIsNotReadyBeforeItsMoment) {
+  Timeline timeline(std::make_shared<const Profile>(testing_time::round_profile()));
+  const Ticket work = timed(timeline, 1, 500, false);
+  const Ticket late = timed(timeline, 2, 300, true);
+  const Ticket soon = timed(timeline, 3, 100, true);
+  std::vector<Ticket> candidates{work, late, soon};
+  leave_timely(candidates, timeline);
+  EXPECT_THAT(candidates, ElementsAre(work)) << "work of the device has no moment of its own";
+  timeline.clock().spend(100);
+  candidates = {work, late, soon};
+  leave_timely(candidates, timeline);
+  EXPECT_THAT(candidates, ElementsAre(work, soon));
+  timeline.clock().spend(200);
+  candidates = {work, late, soon};
+  leave_timely(candidates, timeline);
+  EXPECT_THAT(candidates, ElementsAre(work, late, soon));
+  EXPECT_EQ(first_in_time(candidates), work);
+  EXPECT_EQ(first_in_time(std::span(candidates).subspan(1)), soon);
+}
+
+TEST(ReadinessInTime, TheSoonestHostCodeIsFoundBeforeItsMoment) {
+  Timeline timeline(std::make_shared<const Profile>(testing_time::round_profile()));
+  const Ticket work = timed(timeline, 1, 50, false);
+  const Ticket late = timed(timeline, 2, 300, true);
+  const Ticket soon = timed(timeline, 3, 100, true);
+  EXPECT_EQ(soonest_host_code({work}, timeline), nullptr);
+  EXPECT_EQ(soonest_host_code({work, late, soon}, timeline), soon);
+  EXPECT_EQ(timeline.clock().now(), 0) << "nobody has waited for it yet";
+  EXPECT_FALSE(late->time->ended) << "the timeline goes no further than it must";
+  timeline.wait(*late->time);
+  EXPECT_EQ(soonest_host_code({work, late, soon}, timeline), soon) << "both have ended";
 }
 
 }  // namespace

@@ -4,51 +4,24 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
 #include <functional>
 #include <random>
 #include <string>
-#include <thread>
+
+#include "sim/order/engine_bench.hpp"
 
 namespace ferry::sim {
 namespace {
 
-// An engine under one schedule, with work that writes its name into a log.
-class Bench {
- public:
-  explicit Bench(Schedule schedule, std::uint64_t seed = 0)
-      : engine(schedule, seed), group(engine.create_group()) {}
-
-  Stream& stream(bool blocking = false) { return engine.create_stream(group, blocking); }
-  Ticket queue(Stream& stream, char name, std::vector<Ticket> after = {}) {
-    Ticket ticket = engine.enqueue(
-        stream,
-        [this, name] {
-          log.push_back(name);
-          return 0;
-        },
-        after);
-    engine.progress(lock);
-    return ticket;
-  }
-  void finish(const Ticket& ticket) { engine.finish(lock, std::span(&ticket, 1)); }
-
-  std::mutex mutex;
-  Lock lock{mutex};
-  StreamEngine engine;
-  StreamGroup& group;
-  std::string log;
-};
-
 TEST(StreamEngine, EagerRunsAtOnce) {
-  Bench bench(Schedule::eager);
+  EngineBench bench(Schedule::eager);
   Stream& stream = bench.stream();
   EXPECT_TRUE(bench.queue(stream, 'a')->done);
   EXPECT_EQ(bench.log, "a");
 }
 
 TEST(StreamEngine, KnowsWhatComesBeforeTheNextOperation) {
-  Bench bench(Schedule::lazy);
+  EngineBench bench(Schedule::lazy);
   Stream& stream = bench.stream();
   Stream& blocking = bench.stream(true);
   const Ticket a = bench.queue(stream, 'a');
@@ -67,7 +40,7 @@ TEST(StreamEngine, KnowsWhatComesBeforeTheNextOperation) {
 }
 
 TEST(StreamEngine, LazyRunsOnlyWhatIsNeeded) {
-  Bench bench(Schedule::lazy);
+  EngineBench bench(Schedule::lazy);
   Stream& first = bench.stream();
   Stream& second = bench.stream();
   bench.queue(first, 'a');
@@ -85,7 +58,7 @@ TEST(StreamEngine, LazyRunsOnlyWhatIsNeeded) {
 
 TEST(StreamEngine, RandomDependsOnTheSeedAlone) {
   const auto run = [](std::uint64_t seed) {
-    Bench bench(Schedule::random, seed);
+    EngineBench bench(Schedule::random, seed);
     std::vector<Stream*> streams;
     for (int i = 0; i < 4; ++i) streams.push_back(&bench.stream());
     for (int i = 0; i < 40; ++i)
@@ -99,7 +72,7 @@ TEST(StreamEngine, RandomDependsOnTheSeedAlone) {
 }
 
 TEST(StreamEngine, DefaultStreamIsOrderedWithBlockingStreamsBothWays) {
-  Bench bench(Schedule::lazy);
+  EngineBench bench(Schedule::lazy);
   Stream& blocking = bench.stream(true);
   Stream& other = bench.stream(true);
   Stream& free = bench.stream(false);
@@ -111,19 +84,8 @@ TEST(StreamEngine, DefaultStreamIsOrderedWithBlockingStreamsBothWays) {
   EXPECT_EQ(bench.log, "ado") << "the non-blocking stream takes no part";
 }
 
-TEST(StreamEngine, UnfinishedOfTheDefaultStreamCountsBlockingStreams) {
-  Bench bench(Schedule::lazy);
-  Stream& blocking = bench.stream(true);
-  bench.queue(blocking, 'a');
-  EXPECT_EQ(bench.engine.unfinished(*bench.group.legacy).size(), 1U);
-  EXPECT_EQ(bench.engine.unfinished(blocking).size(), 1U);
-  bench.engine.finish(bench.lock, bench.engine.unfinished(*bench.group.legacy));
-  EXPECT_EQ(bench.log, "a");
-  EXPECT_TRUE(bench.engine.unfinished(*bench.group.legacy).empty());
-}
-
 TEST(StreamEngine, AMarkCoversTheGroupAsItIs) {
-  Bench bench(Schedule::lazy);
+  EngineBench bench(Schedule::lazy);
   Stream& first = bench.stream();
   Stream& second = bench.stream();
   bench.queue(first, 'a');
@@ -135,7 +97,7 @@ TEST(StreamEngine, AMarkCoversTheGroupAsItIs) {
 }
 
 TEST(StreamEngine, DestroyedStreamsFinishTheirWork) {
-  Bench bench(Schedule::lazy);
+  EngineBench bench(Schedule::lazy);
   Stream& stream = bench.stream();
   bench.queue(stream, 'a');
   bench.queue(stream, 'b');
@@ -148,7 +110,7 @@ TEST(StreamEngine, DestroyedStreamsFinishTheirWork) {
 }
 
 TEST(StreamEngine, AFailurePoisonsItsGroupOnly) {
-  Bench bench(Schedule::lazy);
+  EngineBench bench(Schedule::lazy);
   Stream& stream = bench.stream();
   StreamGroup& other_group = bench.engine.create_group();
   Stream& other = bench.engine.create_stream(other_group, false);
@@ -167,26 +129,8 @@ TEST(StreamEngine, AFailurePoisonsItsGroupOnly) {
   EXPECT_EQ(log, "ax");
 }
 
-TEST(StreamEngine, PollingRunsOneOperationNowAndThen) {
-  Bench bench(Schedule::lazy);
-  Stream& stream = bench.stream();
-  bench.queue(stream, 'a');
-  const Ticket b = bench.queue(stream, 'b');
-  unsigned polls = 0;
-  std::vector<std::string> seen;
-  for (unsigned i = 0; i < 2 * StreamEngine::kPatience - 1; ++i) {
-    EXPECT_FALSE(bench.engine.poll(bench.lock, std::span(&b, 1), polls));
-    seen.push_back(bench.log);
-  }
-  EXPECT_EQ(seen[StreamEngine::kPatience - 2], "");
-  EXPECT_EQ(seen[StreamEngine::kPatience - 1], "a");
-  EXPECT_TRUE(bench.engine.poll(bench.lock, std::span(&b, 1), polls));
-  EXPECT_EQ(bench.log, "ab");
-  EXPECT_TRUE(bench.engine.poll(bench.lock, {}, polls)) << "nothing to wait for is done";
-}
-
 TEST(StreamEngine, TicksGrowInTheOrderOfRunning) {
-  Bench bench(Schedule::lazy);
+  EngineBench bench(Schedule::lazy);
   Stream& stream = bench.stream();
   const Ticket a = bench.queue(stream, 'a');
   const Ticket b = bench.queue(stream, 'b');
@@ -196,7 +140,7 @@ TEST(StreamEngine, TicksGrowInTheOrderOfRunning) {
 }
 
 TEST(StreamEngine, HostFunctionsRunWithoutTheLock) {
-  Bench bench(Schedule::lazy);
+  EngineBench bench(Schedule::lazy);
   Stream& stream = bench.stream();
   bool was_free = false;
   const Ticket call = bench.engine.enqueue_host_function(stream, [&] {
@@ -207,33 +151,8 @@ TEST(StreamEngine, HostFunctionsRunWithoutTheLock) {
   EXPECT_TRUE(was_free);
 }
 
-TEST(StreamEngine, AWaitForARunningHostFunctionEndsWithIt) {
-  Bench bench(Schedule::lazy);
-  Stream& stream = bench.stream();
-  std::atomic<bool> inside = false;
-  std::atomic<bool> go_on = false;
-  bench.engine.enqueue_host_function(stream, [&] {
-    inside = true;
-    while (!go_on) std::this_thread::yield();
-  });
-  const Ticket after = bench.queue(stream, 'a');
-  bench.lock.unlock();
-  std::thread runner([&] {
-    Lock lock(bench.mutex);
-    bench.engine.finish(lock, std::span(&after, 1));
-  });
-  while (!inside) std::this_thread::yield();
-  std::thread helper([&] { go_on = true; });
-  bench.lock.lock();
-  bench.finish(after);
-  EXPECT_EQ(bench.log, "a");
-  bench.lock.unlock();
-  helper.join();
-  runner.join();
-}
-
 TEST(StreamEngine, LongChainsOfUnrunWorkAreDroppedWithoutRecursion) {
-  Bench bench(Schedule::lazy);
+  EngineBench bench(Schedule::lazy);
   Stream& a = bench.stream();
   Stream& b = bench.stream();
   Ticket last;
@@ -248,7 +167,7 @@ TEST(StreamEngine, LongChainsOfUnrunWorkAreDroppedWithoutRecursion) {
 TEST(StreamEngine, EveryScheduleKeepsEveryOrder) {
   for (std::uint64_t seed = 0; seed < 12; ++seed) {
     for (const Schedule schedule : {Schedule::eager, Schedule::lazy, Schedule::random}) {
-      Bench bench(schedule, seed);
+      EngineBench bench(schedule, seed);
       std::mt19937_64 random(seed * 77 + 1);
       std::vector<Stream*> streams{bench.group.legacy};
       for (int i = 0; i < 5; ++i) streams.push_back(&bench.stream(i % 2 == 0));
@@ -281,51 +200,8 @@ TEST(StreamEngine, EveryScheduleKeepsEveryOrder) {
 
 constexpr Schedule kSchedules[] = {Schedule::eager, Schedule::lazy, Schedule::random};
 
-TEST(StreamEngineConditions, WorkWaitsUntilOtherWorkMakesThemTrue) {
-  for (const Schedule schedule : kSchedules) {
-    Bench bench(schedule, 3);
-    Stream& held = bench.stream();
-    Stream& other = bench.stream();
-    bool flag = false;
-    const auto add = [&](char name) {
-      return [&bench, name] {
-        bench.log.push_back(name);
-        return 0;
-      };
-    };
-    const Ticket h = bench.engine.enqueue(held, add('h'), {}, [&] { return flag; });
-    bench.engine.progress(bench.lock);
-    EXPECT_FALSE(h->done);
-    bench.queue(other, 'a');
-    bench.engine.enqueue(other, [&] {
-      flag = true;
-      return 0;
-    });
-    bench.finish(h);
-    EXPECT_EQ(bench.log, "ah");
-  }
-}
-
-TEST(StreamEngineConditions, WorkWaitsForWhatTheProgramWrites) {
-  Bench bench(Schedule::lazy);
-  std::atomic<bool> flag = false;
-  const Ticket held = bench.engine.enqueue(bench.stream(), {}, {}, [&] { return flag.load(); });
-  std::thread program([&] { flag = true; });
-  bench.finish(held);
-  EXPECT_TRUE(held->done);
-  program.join();
-}
-
-TEST(StreamEngineConditions, APoisonedGroupWaitsForNothing) {
-  Bench bench(Schedule::lazy);
-  const Ticket held = bench.engine.enqueue(bench.stream(), {}, {}, [] { return false; });
-  bench.finish(bench.engine.enqueue(bench.stream(), [] { return 700; }));
-  bench.finish(held);
-  EXPECT_TRUE(held->done);
-}
-
 TEST(StreamEngine, CallbacksRunInAPoisonedGroupAndAreToldWhy) {
-  Bench bench(Schedule::lazy);
+  EngineBench bench(Schedule::lazy);
   Stream& stream = bench.stream();
   int told = -1;
   bool called = false;
@@ -338,7 +214,7 @@ TEST(StreamEngine, CallbacksRunInAPoisonedGroupAndAreToldWhy) {
 
 TEST(StreamEngine, AHeldGroupHoldsItsPresentAndItsLaterStreams) {
   for (const Schedule schedule : kSchedules) {
-    Bench bench(schedule, 5);
+    EngineBench bench(schedule, 5);
     StreamGroup& apart = bench.engine.create_group();
     Stream& present = bench.stream();
     Stream& first = bench.engine.create_stream(apart, false);
@@ -364,7 +240,7 @@ TEST(StreamEngine, AHeldGroupHoldsItsPresentAndItsLaterStreams) {
 }
 
 TEST(StreamEngine, AStreamMadeAfterTheHoldWasLiftedIsStillOrderedAfterIt) {
-  Bench bench(Schedule::eager);
+  EngineBench bench(Schedule::eager);
   StreamGroup& apart = bench.engine.create_group();
   const Ticket before = bench.engine.enqueue(bench.engine.create_stream(apart, false), {});
   bench.engine.hold_group(bench.group, before);
@@ -375,9 +251,9 @@ TEST(StreamEngine, AStreamMadeAfterTheHoldWasLiftedIsStillOrderedAfterIt) {
 
 TEST(StreamEngine, MembersRunInTheOrderThatTheScheduleLikes) {
   using Turns = std::vector<std::size_t>;
-  EXPECT_EQ(Bench(Schedule::eager).engine.order_of_members(4), (Turns{0, 1, 2, 3}));
-  EXPECT_EQ(Bench(Schedule::lazy).engine.order_of_members(4), (Turns{3, 2, 1, 0}));
-  Bench random(Schedule::random, 1);
+  EXPECT_EQ(EngineBench(Schedule::eager).engine.order_of_members(4), (Turns{0, 1, 2, 3}));
+  EXPECT_EQ(EngineBench(Schedule::lazy).engine.order_of_members(4), (Turns{3, 2, 1, 0}));
+  EngineBench random(Schedule::random, 1);
   Turns turns = random.engine.order_of_members(100);
   EXPECT_FALSE(std::is_sorted(turns.begin(), turns.end()));
   std::sort(turns.begin(), turns.end());
