@@ -85,20 +85,21 @@ CUresult take_arguments(const LaunchRequest& request, const Kernel& kernel, Kern
 class LaunchMemory {
  public:
   explicit LaunchMemory(const std::vector<ferry_sim_range>& ranges) {
+    std::map<std::uint64_t, std::size_t> spans;  // bytes, by address
     for (const ferry_sim_range& range : ranges) {
-      if (range.bytes > 0) spans_[range.address] = std::max(spans_[range.address], range.bytes);
+      if (range.bytes > 0) spans[range.address] = std::max(spans[range.address], range.bytes);
     }
-    for (auto span = spans_.begin(); span != spans_.end();) {
+    for (auto span = spans.begin(); span != spans.end();) {
       const auto next = std::next(span);
-      const bool overlap = next != spans_.end() && next->first - span->first < span->second;
+      const bool overlap = next != spans.end() && next->first - span->first < span->second;
       if (overlap) {
         span->second = std::max(span->second, next->first - span->first + next->second);
-        spans_.erase(next);
+        spans.erase(next);
       } else {
         span = next;
       }
     }
-    for (const auto& [start, bytes] : spans_) copies_[start].resize(bytes);
+    for (const auto& [start, bytes] : spans) copies_[start].resize(bytes);
   }
 
   [[nodiscard]] void* of(const ferry_sim_range& range) {
@@ -108,7 +109,6 @@ class LaunchMemory {
   }
 
  private:
-  std::map<std::uint64_t, std::size_t> spans_;  // bytes, by address
   std::map<std::uint64_t, std::vector<std::byte>> copies_;
 };
 

@@ -19,8 +19,8 @@ std::string stream_name(std::uint64_t handle) {
 }
 
 std::string operation_name(const Toucher& toucher) {
-  return fmt::format("{} (operation {}) on {}", row_of(toucher.symbol).name, toucher.operation,
-                     stream_name(toucher.stream));
+  return fmt::format("{} (operation {}{}) on {}", row_of(toucher.symbol).name, toucher.operation,
+                     toucher.launch == 0 ? "" : ", a node of a graph", stream_name(toucher.stream));
 }
 
 std::string_view verb(AccessKind kind) {
@@ -64,6 +64,10 @@ bool is_legacy(const Toucher& toucher) {
 std::string remedy(const Toucher& earlier, const Toucher& later) {
   if (earlier.lane == later.lane && earlier.count == later.count)
     return "members of one batch run in any order: put them into two batches.";
+  if (earlier.launch != 0 && earlier.launch == later.launch) {
+    return "nodes of one graph run in any order that its edges allow: add an edge between the two, "
+           "or, where the graph was captured, an event between their streams.";
+  }
   std::string text;
   if (is_legacy(earlier) != is_legacy(later))
     text = "a stream made with CU_STREAM_NON_BLOCKING is not ordered with the default stream; ";

@@ -31,6 +31,7 @@ struct Toucher {
   Symbol symbol = Symbol::count;
   AccessKind kind = AccessKind::read;
   const void* site = nullptr;  // where the program called (call_site.hpp), for reports
+  std::uint64_t launch = 0;    // of the graph that it is a node of; 0: of none
 };
 
 // A call of the host that takes memory away.

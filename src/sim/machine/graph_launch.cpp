@@ -21,8 +21,9 @@ struct Place {
 // One launch while it is being queued. Nothing runs meanwhile.
 class GraphLaunch {
  public:
-  GraphLaunch(Call& call, const StreamUse& use, CUstream stream)
-      : call_(call), use_(use), stream_(stream) {}
+  // `number`: tells it from other launches.
+  GraphLaunch(Call& call, const StreamUse& use, CUstream stream, std::uint64_t number)
+      : call_(call), use_(use), stream_(stream), number_(number) {}
 
   // Queues the nodes of a graph; what comes after them all comes after the result.
   [[nodiscard]] std::vector<Ticket> queue(const Graph& graph, const std::vector<Ticket>& begin);
@@ -50,6 +51,7 @@ class GraphLaunch {
   Call& call_;
   const StreamUse use_;
   const CUstream stream_;
+  const std::uint64_t number_;
   std::vector<QueuedOperation> operations_;
   std::vector<Stream*> own_streams_;
 };
@@ -75,6 +77,7 @@ Ticket GraphLaunch::queue_node(const GraphNode& node, Stream& stream,
     Submission work = node.work;
     work.stream = stream_;
     work.after = after;
+    work.launch = number_;
     operations_.push_back(queue_on(call_, {&stream, &context_of(node)}, std::move(work)));
     return operations_.back().ticket;
   }
@@ -147,8 +150,8 @@ CUresult launch_graph(Call& call, const std::shared_ptr<ExecutableGraph>& execut
     return capture_work(call, use, *in, std::move(child));
   }
   StreamEngine& engine = call.machine.engine;
-  GraphLaunch launch(call, use, stream);
   const Ticket begin = engine.enqueue(*use.stream, {}, std::span(&executable->last, 1));
+  GraphLaunch launch(call, use, stream, begin->number);
   const std::vector<Ticket> ends = launch.queue(*executable->graph, {begin});
   executable->last = engine.enqueue(*use.stream, {}, ends);
   launch.close();

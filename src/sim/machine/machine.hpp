@@ -43,9 +43,9 @@
 //   What is queued behind such a wait is checked for hazards when it runs.
 // - Which calls are "potentially unsafe" while a stream captures: see capture_rules.hpp. An event
 //   that was last recorded in a capture stays unusable after the capture's end
-//   (CUDA_ERROR_CAPTURED_EVENT) until it is recorded again. To end a capture in another stream makes
-//   it invalid; to end it in another thread does not. A stream that is destroyed takes its capture
-//   with it. A batch of memory words becomes one node for each.
+//   (CUDA_ERROR_CAPTURED_EVENT) until it is recorded again. To end a capture in another stream
+//   makes it invalid; to end it in another thread does not. A stream that is destroyed takes its
+//   capture with it. A batch of memory words becomes one node for each.
 // - An update of an executable graph pairs nodes in the order in which they were added.
 // - Managed memory is host memory that does not move.
 // - cuMemFree finishes the work of the context that owns the memory first, cuMemFreeHost and

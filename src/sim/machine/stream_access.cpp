@@ -34,6 +34,7 @@ Toucher toucher_of(const Call& call, const Operation& operation, const Submissio
   who.operation = operation.number;
   who.stream = value_of(submission.stream);
   who.symbol = submission.symbol;
+  who.launch = submission.launch;
   return who;
 }
 

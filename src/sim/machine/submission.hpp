@@ -30,6 +30,7 @@ struct Submission {
   std::vector<Touch> moves = {};
   bool in_anothers_time = false;
   Picoseconds extra_time = 0;  // beyond what moving the bytes takes
+  std::uint64_t launch = 0;    // of the graph that it is a node of; 0: of none
   // The node that a capture makes of it; nothing where it cannot be captured.
   std::optional<NodeParams> node = std::nullopt;
 };

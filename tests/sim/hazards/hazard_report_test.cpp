@@ -72,6 +72,16 @@ TEST(HazardReport, ABatchHasItsOwnRemedy) {
   EXPECT_THAT(describe_collision(batch, batch, kHost), HasSubstr("two batches"));
 }
 
+TEST(HazardReport, NodesOfOneGraphHaveTheirsToo) {
+  Toucher one_node = copy_on(0x50, 7, AccessKind::write);
+  Toucher other_node = copy_on(0x50, 8, AccessKind::read);
+  one_node.launch = other_node.launch = 6;
+  EXPECT_THAT(describe_collision(one_node, other_node, kHost),
+              AllOf(HasSubstr("(operation 7, a node of a graph)"), HasSubstr("an edge")));
+  other_node.launch = 9;
+  EXPECT_THAT(describe_collision(one_node, other_node, kHost), HasSubstr("record an event"));
+}
+
 TEST(HazardReport, AnEarlyEndNamesTheCallAndWhatToWaitFor) {
   EXPECT_EQ(describe_early_end(copy_on(0x50, 7, AccessKind::read), {Symbol::cuMemFree_v2}, kDevice),
             "hazard: cuMemFree while cuMemcpyDtoDAsync (operation 7) on stream 0x50 may still use "
