@@ -1,35 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // What two processes share: memory by descriptor and by handle, events, and whose work waits for
-// whose. A process's part is a role; the test plays the other one.
+// whose. A process's part is a role; the test plays the other one. Pools are in
+// shared_pools_test.cpp.
+#include "conformance/between_processes.hpp"
+
 #include <unistd.h>
 
 #include <vector>
 
-#include "conformance/fixture.hpp"
-#include "conformance/peer_process.hpp"
-
 namespace ferry::conformance {
 namespace {
 
-constexpr auto kDescriptor = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
 constexpr std::size_t kBytes = 4 * kMiB;
-constexpr unsigned kShared = CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING;
-
-void write_word(CUdeviceptr address, unsigned word) {
-  EXPECT_EQ(cuda().cuMemcpyHtoD_v2(address, &word, sizeof word), CUDA_SUCCESS);
-  EXPECT_EQ(cuda().cuCtxSynchronize(), CUDA_SUCCESS);
-}
-
-// The context of a role; as WithContext for tests.
-struct RoleContext {
-  RoleContext() {
-    EXPECT_EQ(cuda().cuDevicePrimaryCtxRetain(&context, 0), CUDA_SUCCESS);
-    EXPECT_EQ(cuda().cuCtxPushCurrent_v2(context), CUDA_SUCCESS);
-  }
-  ~RoleContext() { EXPECT_EQ(cuda().cuDevicePrimaryCtxRelease_v2(0), CUDA_SUCCESS); }
-
-  CUcontext context = nullptr;
-};
 
 CUmemAllocationProp shareable() {
   CUmemAllocationProp prop = pinned_on(0);
@@ -58,10 +40,8 @@ struct MappedHandle {
 
 CUmemGenericAllocationHandle import(int descriptor) {
   CUmemGenericAllocationHandle handle = 0;
-  EXPECT_EQ(
-      cuda().cuMemImportFromShareableHandle(
-          &handle, reinterpret_cast<void*>(static_cast<std::intptr_t>(descriptor)), kDescriptor),
-      CUDA_SUCCESS);
+  EXPECT_EQ(cuda().cuMemImportFromShareableHandle(&handle, in_a_pointer(descriptor), kDescriptor),
+            CUDA_SUCCESS);
   EXPECT_EQ(close(descriptor), 0);
   return handle;
 }
@@ -161,8 +141,7 @@ TEST_F(BetweenProcesses, ADescriptorOfSomethingElseIsNoMemory) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
   CUmemGenericAllocationHandle handle = 0;
-  EXPECT_NE(cuda().cuMemImportFromShareableHandle(
-                &handle, reinterpret_cast<void*>(static_cast<std::intptr_t>(ends[0])), kDescriptor),
+  EXPECT_NE(cuda().cuMemImportFromShareableHandle(&handle, in_a_pointer(ends[0]), kDescriptor),
             CUDA_SUCCESS);
   close(ends[0]);
   close(ends[1]);

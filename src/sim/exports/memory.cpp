@@ -130,7 +130,7 @@ CUresult cuMemFree_v2(CUdeviceptr dptr) {
     }
     const Mapping* const mapping = call.machine.pages.find_living(dptr);
     if (mapping == nullptr || mapping->start != dptr) return CUDA_ERROR_INVALID_VALUE;
-    if (mapping->kind == Mapping::Kind::pool_allocation) return free_pool_memory(call, *mapping);
+    if (mapping->pool != 0) return free_pool_memory(call, *mapping);
     if (mapping->kind != Mapping::Kind::allocation) return CUDA_ERROR_INVALID_VALUE;
     // The owner's work, whichever context is current. It is finished, but no program may rely on
     // it: cuda.h does not promise that a free waits.

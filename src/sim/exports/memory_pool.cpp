@@ -45,9 +45,10 @@ CUresult check_props(const Call& call, const CUmemPoolProps* props) {
   }
   if (props->allocType == CU_MEM_ALLOCATION_TYPE_MANAGED) return CUDA_ERROR_NOT_SUPPORTED;
   if (props->allocType != CU_MEM_ALLOCATION_TYPE_PINNED) return CUDA_ERROR_INVALID_VALUE;
-  // What the device attributes deny: sharing between processes, decompression.
-  const bool wants_more = props->handleTypes != CU_MEM_HANDLE_TYPE_NONE || props->usage != 0;
-  return wants_more ? CUDA_ERROR_NOT_SUPPORTED : CUDA_SUCCESS;
+  // What the device attributes deny: other ways of sharing, decompression.
+  const unsigned other_types =
+      props->handleTypes & ~unsigned{CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR};
+  return other_types != 0 || props->usage != 0 ? CUDA_ERROR_NOT_SUPPORTED : CUDA_SUCCESS;
 }
 
 template <typename Value>
@@ -164,7 +165,7 @@ CUresult current_pool(Call& call, CUmemoryPool* out, CUdevice device) {
 
 CUresult set_current_pool(Call& call, CUdevice device, CUmemoryPool handle) {
   MemoryPool* const pool = call.machine.pools.find(value_of(handle));
-  if (pool == nullptr || pool->device != device) return CUDA_ERROR_INVALID_VALUE;
+  if (pool == nullptr || pool->device != device || pool->imported) return CUDA_ERROR_INVALID_VALUE;
   call.machine.pools.set_current(*pool);
   return CUDA_SUCCESS;
 }
@@ -191,7 +192,8 @@ CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* poolProps) {
   return Library::get().call(Symbol::cuMemPoolCreate, Need::no_fault, [&](Call& call) {
     if (pool == nullptr) return CUDA_ERROR_INVALID_VALUE;
     if (const CUresult result = check_props(call, poolProps); result != CUDA_SUCCESS) return result;
-    const MemoryPool& made = call.machine.pools.create(poolProps->location.id, poolProps->maxSize);
+    MemoryPool& made = call.machine.pools.create(poolProps->location.id, poolProps->maxSize);
+    made.handle_types = poolProps->handleTypes;
     *pool = to_handle<CUmemoryPool>(made.handle);
     return CUDA_SUCCESS;
   });

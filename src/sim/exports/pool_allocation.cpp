@@ -54,9 +54,10 @@ CUresult allocate(Call& call, Symbol symbol, CUdeviceptr* out, std::size_t bytes
   return submit_on(call, use, std::move(submission));
 }
 
-// What the free does when its turn comes: the bytes of a pool's memory are gone, other memory goes
-// back to the device.
+// What the free does when its turn comes: the bytes of a pool's memory are gone, those of another
+// process's stay, other memory goes back to the device.
 std::function<CUresult(int)> work_of_free(Machine& machine, const Mapping& mapping) {
+  if (mapping.kind == Mapping::Kind::imported) return [](int) { return CUDA_SUCCESS; };
   if (mapping.kind == Mapping::Kind::pool_allocation) {
     return [&machine, block = mapping.block, offset = mapping.offset, size = mapping.size](int) {
       if (machine.physical.with_data()) machine.physical.discard(*block, offset, size);
@@ -88,10 +89,10 @@ CUresult free_in_order(Call& call, CUdeviceptr address, CUstream stream, const S
   // Host code may have run meanwhile on other threads, and plain memory may be gone by now.
   Mapping* const freed = machine.pages.find_living(address);
   if (freed == nullptr || freed->buffer_id != id) return result;
-  if (freed->kind == Mapping::Kind::pool_allocation) {
+  if (freed->pool != 0) {
     machine.pools.free_after(*freed, free);
   } else {
-    freed->freed = true;
+    freed->end_in_order(free->number);
   }
   return result;
 }
@@ -119,7 +120,8 @@ CUresult cuMemAllocFromPoolAsync(CUdeviceptr* dptr, size_t bytesize, CUmemoryPoo
       [&](Call& call) {
         StreamUse use;
         MemoryPool* const from = call.machine.pools.find(ferry::sim::value_of(pool));
-        if (dptr == nullptr || bytesize == 0 || from == nullptr) return CUDA_ERROR_INVALID_VALUE;
+        if (dptr == nullptr || bytesize == 0 || from == nullptr || from->imported)
+          return CUDA_ERROR_INVALID_VALUE;
         if (const CUresult result = find_stream(call, hStream, use); result != CUDA_SUCCESS)
           return result;
         return allocate(call, Symbol::cuMemAllocFromPoolAsync, dptr, bytesize, *from, hStream, use);

@@ -41,7 +41,8 @@ void HazardChecker::note(Toucher who, std::span<const Touch> touches, const Cloc
       if (mapping == nullptr) break;
       const std::uint64_t bytes = std::min(end, mapping->end()) - address;
       const std::uint64_t offset = mapping->offset + (address - mapping->start);
-      if (mapping->freed) {
+      // What was queued before the free may get its place in the order only now.
+      if (mapping->freed && who.operation > mapping->freed_by) {
         // By now the bytes may be those of another allocation; its own users are not to blame.
         log_.add(describe_use_after_free(who, place_in(*mapping, address, bytes)));
       } else {
@@ -89,7 +90,7 @@ void HazardChecker::note_end(Ending call, const Mapping& mapping, const Clock& s
 
 void HazardChecker::forget_mapping(const Mapping& mapping) {
   users_.erase(mapping.buffer_id);
-  if (mapping.kind == Mapping::Kind::virtual_memory || mapping.kind == Mapping::Kind::opened)
+  if (mapping.kind != Mapping::Kind::allocation && mapping.kind != Mapping::Kind::pool_allocation)
     return;  // the bytes stay
   const std::uint64_t position = mapping.block->position + mapping.offset;
   touched_.forget(position, position + mapping.size);

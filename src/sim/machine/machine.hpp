@@ -33,6 +33,10 @@
 // - Memory that was imported is accounted for by the process that made it alone. A handle of
 //   cuIpcGetMemHandle stands for one allocation, not for its neighbours in physical memory too. To
 //   open a handle in the process that made it gives CUDA_ERROR_INVALID_CONTEXT.
+// - Memory of a pool that may be shared goes back to the device with the pool alone, as it does on
+//   the real driver today. Every import of an allocation has an address of its own; one that its
+//   pool has freed, be it in the order of a stream, can no longer be imported. Of one pool no more
+//   than 4096 allocations can be exported at a time.
 // - An event between processes is reached when the process that recorded it has run the work before
 //   it: when it needs that work itself, or when another process waits or keeps asking, on a thread
 //   that lives while such records are open. To its waiters it comes after all that had run there.
@@ -78,8 +82,8 @@
 //   kernel's name, which works on copies of what it says it touches (launch.cpp).
 // - Hazards between processes: each sees its own work alone. What one does wrong to the other's
 //   memory is seen by its bytes.
-// - Sharing of pools between processes: not there yet. Of graphs: nodes that allocate and free
-//   memory, conditional ones, semaphores of other APIs, launches from the device, data of edges.
+// - Of graphs: not there yet are nodes that allocate and free memory, conditional ones, semaphores
+// of other APIs, launches from the device, data of edges.
 //   Functions that are not there at all are stubs (stubs.hpp).
 // - Wrong bytes that only a weaker memory model, an engine's own reordering or ECC could produce.
 #pragma once

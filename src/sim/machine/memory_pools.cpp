@@ -7,6 +7,13 @@
 
 namespace ferry::sim {
 
+namespace {
+
+// Far more than a device has, because no part is used twice; a file costs what is written to it.
+constexpr std::uint64_t kFileBytes = std::uint64_t{2} << 40;
+
+}  // namespace
+
 MemoryPools::MemoryPools(const Parts& parts, int devices)
     : parts_(parts), devices_(static_cast<std::size_t>(devices)) {
   for (int device = 0; device < devices; ++device) {
@@ -95,6 +102,8 @@ bool MemoryPools::grow(MemoryPool& pool, std::uint64_t bytes) {
     if (pool.max_size != 0 && size > pool.max_size - pool.space.reserved().current) return false;
     auto block = parts_.physical.create(pool.device, size);
     if (!block) return false;
+    block->handle_types = pool.handle_types;
+    if (pool.shared && !move_into_file(pool, block)) return false;
     pool.space.add(std::move(block));
     return true;
   };
@@ -107,8 +116,67 @@ bool MemoryPools::grow(MemoryPool& pool, std::uint64_t bytes) {
   return add_any();
 }
 
+bool MemoryPools::move_into_file(MemoryPool& pool, const std::shared_ptr<PhysicalBlock>& block) {
+  if (block->size > pool.shared->size() - pool.shared_used) return false;
+  if (!parts_.physical.share(block, pool.shared, pool.shared_used)) return false;
+  pool.shared_used += block->size;
+  return true;
+}
+
+bool MemoryPools::share(MemoryPool& pool, SharedDescription description) {
+  description.kind = SharedKind::pool;
+  description.size = kFileBytes;
+  if (!pool.shared) pool.shared = SharedMemory::create(description);
+  if (!pool.shared) return false;
+  bool all = true;
+  pool.space.for_each_block([&](const std::shared_ptr<PhysicalBlock>& block) {
+    if (block->shared() == nullptr) all = move_into_file(pool, block) && all;
+  });
+  return all;
+}
+
+MemoryPool& MemoryPools::import_pool(std::shared_ptr<SharedMemory> shared, int device,
+                                     unsigned handle_types) {
+  MemoryPool& pool = create(device, 0);
+  pool.imported = true;
+  pool.handle_types = handle_types;
+  pool.shared = std::move(shared);
+  return pool;
+}
+
+std::optional<std::uint64_t> MemoryPools::import_memory(MemoryPool& pool, const Offer& offer) {
+  sweep();
+  const auto start = parts_.addresses.take(align_up(offer.size, kFrameBytes), kFrameBytes);
+  if (!start) return std::nullopt;
+  Mapping mapping;
+  mapping.start = *start;
+  mapping.size = offer.size;
+  mapping.block =
+      parts_.physical.adopt(pool.shared, offer.block_start, offer.block_size, pool.device);
+  mapping.block->handle_types = pool.handle_types;
+  mapping.offset = offer.offset;
+  mapping.rights = pool.rights;
+  mapping.kind = Mapping::Kind::imported;
+  mapping.pool = pool.handle;
+  pool.live.emplace(*start, PoolPlace{mapping.block, offer.offset, offer.size});
+  parts_.pages.add(std::move(mapping));
+  pool.space.count_import(offer.size);
+  return start;
+}
+
+void MemoryPools::end_imported(MemoryPool& pool, const Mapping& mapping, Ticket free) {
+  pool.live.erase(mapping.start);
+  pool.space.uncount_import(mapping.size);
+  auto freed = std::make_shared<FreedMemory>();
+  freed->address = mapping.start;
+  freed->free = std::move(free);
+  unmap_all({std::move(freed)});
+}
+
 void MemoryPools::give(const Mapping& mapping, Ticket free) {
   MemoryPool& pool = *pools_.at(mapping.pool);
+  if (pool.imported) return end_imported(pool, mapping, std::move(free));
+  parts_.physical.withdraw(*mapping.block, mapping.offset);
   const auto live = pool.live.find(mapping.start);
   const PoolPlace place = live->second;
   pool.live.erase(live);
@@ -120,14 +188,15 @@ void MemoryPools::give(const Mapping& mapping, Ticket free) {
 
 void MemoryPools::free_after(const Mapping& mapping, const Ticket& free) {
   const Mapping ended = mapping;
-  parts_.pages.find(ended.start)->freed = true;
+  parts_.pages.find(ended.start)->end_in_order(free->number);
   give(ended, free);
 }
 
 void MemoryPools::free_now(const Mapping& mapping) {
   const Mapping ended = mapping;
-  if (parts_.physical.with_data()) parts_.physical.discard(*ended.block, ended.offset, ended.size);
-  parts_.pages.find(ended.start)->freed = true;
+  if (parts_.physical.with_data() && ended.kind != Mapping::Kind::imported)
+    parts_.physical.discard(*ended.block, ended.offset, ended.size);
+  parts_.pages.find(ended.start)->end_in_order(0);
   give(ended, nullptr);
 }
 
@@ -162,13 +231,21 @@ void MemoryPools::release_unused() {
   sweep();
   for (auto entry = pools_.begin(); entry != pools_.end();) {
     MemoryPool& pool = *entry->second;
-    trim(pool, pool.destroyed ? 0 : pool.release_threshold);
-    const bool is_over = pool.destroyed && pool.space.reserved().current == 0;
+    if (pool.destroyed) {
+      let_go(pool, 0);
+    } else {
+      trim(pool, pool.release_threshold);
+    }
+    const bool is_over = pool.destroyed && pool.live.empty() && pool.space.reserved().current == 0;
     entry = is_over ? pools_.erase(entry) : std::next(entry);
   }
 }
 
 void MemoryPools::trim(MemoryPool& pool, std::uint64_t keep) {
+  if (pool.handle_types == 0) let_go(pool, keep);
+}
+
+void MemoryPools::let_go(MemoryPool& pool, std::uint64_t keep) {
   unmap_all(pool.space.shrink(keep, [&](const FreedMemoryRef& freed) { return is_seen(*freed); }));
 }
 
@@ -179,7 +256,7 @@ void MemoryPools::forget_memory_of(int device) {
   }
   release_unused();
   for (auto& [handle, pool] : pools_) {
-    if (pool->device == device) trim(*pool, 0);
+    if (pool->device == device) let_go(*pool, 0);
   }
 }
 

@@ -42,6 +42,11 @@ struct MemoryPool {
   bool internal_dependencies = true;
   std::uint64_t release_threshold = 0;
   AccessRights rights;
+  unsigned handle_types = 0;  // CUmemAllocationHandleType; with any, memory stays until the end
+  // The file that all its blocks lie in, once it was exported; or that it was imported by.
+  std::shared_ptr<SharedMemory> shared;
+  std::uint64_t shared_used = 0;  // bytes of the file that were ever given to blocks
+  bool imported = false;          // holds only what was imported into it, and counts only that
   PoolSpace<FreedMemoryRef> space;
   std::map<std::uint64_t, PoolPlace> live;  // by address
 };
@@ -68,6 +73,14 @@ class MemoryPools {
   [[nodiscard]] bool is_default(const MemoryPool& pool) { return at(pool.device).own == &pool; }
 
   [[nodiscard]] MemoryPool& create(int device, std::uint64_t max_size);
+  // Moves all blocks into a file, where they are not in one yet; those to come follow. False when
+  // the system has no more files or memory.
+  [[nodiscard]] bool share(MemoryPool& pool, SharedDescription description);
+  [[nodiscard]] MemoryPool& import_pool(std::shared_ptr<SharedMemory> shared, int device,
+                                        unsigned handle_types);
+  // An address for an allocation of the other pool. Nothing when addresses are used up.
+  [[nodiscard]] std::optional<std::uint64_t> import_memory(MemoryPool& pool, const Offer& offer);
+
   // What is allocated stays until it is freed. Requires: not a default pool.
   void destroy(MemoryPool& pool);
   void set_access(MemoryPool& pool, int device, Access access);
@@ -86,6 +99,7 @@ class MemoryPools {
 
   // The host has waited for work: pools above their thresholds give memory back.
   void release_unused();
+  // Nothing for a pool that may be shared: other processes could hold any part of its memory.
   void trim(MemoryPool& pool, std::uint64_t keep);
   // The last context of a device is gone: so is all memory of its pools.
   void forget_memory_of(int device);
@@ -100,6 +114,9 @@ class MemoryPools {
   [[nodiscard]] bool is_seen(const FreedMemory& freed) const;
   [[nodiscard]] bool may_use_now(const MemoryPool& pool, const Stream& stream, const Clock& before,
                                  const FreedMemory& freed);
+  void let_go(MemoryPool& pool, std::uint64_t keep);
+  [[nodiscard]] bool move_into_file(MemoryPool& pool, const std::shared_ptr<PhysicalBlock>& block);
+  void end_imported(MemoryPool& pool, const Mapping& mapping, Ticket free);
   [[nodiscard]] bool grow(MemoryPool& pool, std::uint64_t bytes);
   void give(const Mapping& mapping, Ticket free);
   void unmap(FreedMemory& freed);

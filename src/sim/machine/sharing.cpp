@@ -12,25 +12,17 @@
 
 namespace ferry::sim {
 
-namespace {
-
-// Descriptors travel in the place of a pointer.
 int descriptor_in(const void* os_handle) {
   const auto value = reinterpret_cast<std::intptr_t>(os_handle);
   return value < 0 || value > std::numeric_limits<int>::max() ? -1 : static_cast<int>(value);
 }
 
-SharedDescription describe(const Machine& machine, const PhysicalBlock& block, SharedKind kind) {
+SharedDescription describe_memory(const Machine& machine, int device) {
   SharedDescription description;
-  description.kind = kind;
-  description.device = machine.physical_index(block.device);
+  description.device = machine.physical_index(device);
   description.with_data = machine.physical.with_data() ? 1 : 0;
-  description.rdma = block.rdma ? 1 : 0;
-  description.size = block.size;
   return description;
 }
-
-}  // namespace
 
 CUresult check_handle_type(unsigned type) {
   switch (type) {
@@ -54,7 +46,11 @@ std::optional<int> ordinal_of(const Machine& machine, int physical_index) {
 bool make_shareable(Machine& machine, const std::shared_ptr<PhysicalBlock>& block,
                     SharedKind kind) {
   if (block->shared() != nullptr) return true;
-  auto memory = SharedMemory::create(describe(machine, *block, kind));
+  SharedDescription description = describe_memory(machine, block->device);
+  description.kind = kind;
+  description.rdma = block->rdma ? 1 : 0;
+  description.size = block->size;
+  auto memory = SharedMemory::create(description);
   return memory && machine.physical.share(block, std::move(memory), 0);
 }
 

@@ -19,6 +19,12 @@ namespace ferry::sim {
 // Success for the one type that the stand-in has; what asking for another one answers.
 [[nodiscard]] CUresult check_handle_type(unsigned type);
 
+// Descriptors travel in the place of a pointer; -1 for what cannot be one.
+[[nodiscard]] int descriptor_in(const void* os_handle);
+
+// What a file of memory on a device says of itself, save for its kind and size.
+[[nodiscard]] SharedDescription describe_memory(const Machine& machine, int device);
+
 // The ordinal here of a device that another process names; nothing where it is not visible.
 [[nodiscard]] std::optional<int> ordinal_of(const Machine& machine, int physical_index);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which device addresses lead to which physical memory, and which devices may use them. One entry
 // per mapping: a cuMemMap, or one cuMemAlloc or cuMemAllocAsync with the exact size that was asked
-// for, or such an allocation of another process that was opened here.
+// for, or such an allocation of another process that was opened or imported here.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,8 @@ class AccessRights {
 };
 
 struct Mapping {
-  enum class Kind : std::uint8_t { allocation, virtual_memory, pool_allocation, opened };
+  // The bytes of the last three do not end with the mapping.
+  enum class Kind : std::uint8_t { allocation, pool_allocation, virtual_memory, opened, imported };
 
   std::uint64_t start = 0;
   std::uint64_t size = 0;
@@ -54,8 +55,13 @@ struct Mapping {
   // A call freed it in the order of a stream. Work from before that call may still use it, later
   // work may not, and for questions about addresses it is gone.
   bool freed = false;
+  std::uint64_t freed_by = 0;  // the number of that operation; 0: freed outside of all order
 
   [[nodiscard]] std::uint64_t end() const { return start + size; }
+  void end_in_order(std::uint64_t operation) {
+    freed = true;
+    freed_by = operation;
+  }
 };
 
 class PageTable {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the physical memory of one pool is divided: blocks, each tiled by pieces that are live, freed
 // or were never used. `Release` says what a freed piece waits for; only the user of this class can
-// judge it. Knows no addresses, streams or devices. Owned by a memory pool; requires the library's
-// lock. Release: a value that can be copied.
+// judge it. What was imported from another pool is only counted. Knows no addresses, streams or
+// devices. Owned by a memory pool; requires the library's lock. Release: a value that can be
+// copied.
 #pragma once
 
 #include <algorithm>
@@ -110,6 +111,22 @@ class PoolSpace {
       chunk = chunks_.erase(chunk);
     }
     return gone;
+  }
+
+  // Memory of another pool that this one has too.
+  void count_import(std::uint64_t bytes) {
+    reserved_.add(bytes);
+    used_.add(bytes);
+  }
+  // Requires: it was counted.
+  void uncount_import(std::uint64_t bytes) {
+    reserved_.current -= bytes;
+    used_.current -= bytes;
+  }
+
+  template <typename Visit>
+  void for_each_block(Visit&& visit) const {
+    for (const auto& [id, chunk] : chunks_) visit(chunk.block);
   }
 
   [[nodiscard]] const WatermarkedBytes& reserved() const { return reserved_; }

@@ -28,7 +28,7 @@ class ExportsMemoryPoolTest : public SimTest {
 
 TEST_F(ExportsMemoryPoolTest, PropertiesThatCannotBeServedAreRefused) {
   CUmemPoolProps props = device_props();
-  props.handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+  props.handleTypes = CU_MEM_HANDLE_TYPE_FABRIC;
   EXPECT_EQ(try_create(props), CUDA_ERROR_NOT_SUPPORTED);
   props.location.type = CU_MEM_LOCATION_TYPE_HOST;
   EXPECT_EQ(try_create(props), CUDA_ERROR_INVALID_VALUE) << "such pools have no handles";

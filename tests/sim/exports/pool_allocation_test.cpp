@@ -181,6 +181,32 @@ TEST_P(PoolAllocationTest, WithoutAContextOnlyStreamsOfTheirOwnServe) {
   FERRY_OK(cuCtxPushCurrent_v2(popped));
 }
 
+// What is queued behind a wait for a word gets its place in the order when it runs.
+TEST_P(PoolAllocationTest, AFreeBehindAWaitForAWordComesAfterWhatWasQueuedBefore) {
+  const CUdeviceptr word = SimTest::allocate(4);
+  FERRY_OK(cuMemsetD32_v2(word, 0, 1));
+  FERRY_OK(cuCtxSynchronize());
+  const CUdeviceptr address = allocate_on(a);
+  FERRY_OK(cuStreamWaitValue32_v2(a, word, 1, CU_STREAM_WAIT_VALUE_EQ));
+  use(address, a);
+  FERRY_OK(cuMemFreeAsync(address, a));
+  FERRY_OK(cuStreamWriteValue32_v2(b, word, 1, CU_STREAM_WRITE_VALUE_DEFAULT));
+  FERRY_OK(cuCtxSynchronize());
+}
+
+TEST_P(PoolAllocationTest, UseAfterAFreeBehindAWaitForAWordIsFound) {
+  const CUdeviceptr word = SimTest::allocate(4);
+  FERRY_OK(cuMemsetD32_v2(word, 0, 1));
+  FERRY_OK(cuCtxSynchronize());
+  const CUdeviceptr address = allocate_on(a);
+  FERRY_OK(cuStreamWaitValue32_v2(a, word, 1, CU_STREAM_WAIT_VALUE_EQ));
+  FERRY_OK(cuMemFreeAsync(address, a));
+  use(address, a);
+  FERRY_OK(cuStreamWriteValue32_v2(b, word, 1, CU_STREAM_WRITE_VALUE_DEFAULT));
+  FERRY_OK(cuCtxSynchronize());
+  EXPECT_EQ(ferry_sim_take_hazards(), 1U);
+}
+
 TEST_P(PoolAllocationTest, PeersReachThePoolOnlyOnceTheyMay) {
   restart(std::string(GetParam()) + ";devices=2");
   const CUdeviceptr address = allocate_on(stream());

@@ -27,6 +27,7 @@ class HazardCheckerTest : public testing::Test {
     Toucher who;
     who.lane = lane;
     who.count = ++counts[lane];
+    who.operation = ++operations;
     who.symbol = Symbol::cuMemcpyAsync;
     Clock before = seen;
     before.set(lane, who.count);
@@ -47,6 +48,7 @@ class HazardCheckerTest : public testing::Test {
   HazardLog log;
   HazardChecker checker{addresses, pages, log};
   std::map<LaneNumber, std::uint64_t> counts;
+  std::uint64_t operations = 0;
   Clock seen;
 };
 
@@ -54,9 +56,26 @@ TEST_F(HazardCheckerTest, WhatWasFreedMayNotBeTouched) {
   Mapping& mapping = map(Mapping::Kind::pool_allocation);
   touch(0, AccessKind::write, mapping.start, 10);
   EXPECT_EQ(found(), 0U);
-  mapping.freed = true;
+  mapping.end_in_order(2);
+  touch(0, AccessKind::write, mapping.start, 10);
+  EXPECT_EQ(found(), 0U) << "the free itself, which was noted when it ran";
   touch(0, AccessKind::read, mapping.start, 10);
   EXPECT_EQ(found(), 1U) << "although ordered";
+  mapping.end_in_order(0);
+  operations = 0;
+  touch(0, AccessKind::read, mapping.start, 10);
+  EXPECT_EQ(found(), 1U) << "the host's free comes after nothing that was not noted by then";
+}
+
+TEST_F(HazardCheckerTest, TheEndOfAnImportLeavesTheBytesWithTheirPast) {
+  const auto block = physical.create(0, kFrameBytes);
+  const Mapping& own = map(block, Mapping::Kind::pool_allocation);
+  const Mapping& imported = map(block, Mapping::Kind::imported);
+  touch(0, AccessKind::write, own.start, 100);
+  checker.note_end({Symbol::cuMemFree_v2}, imported, seen);
+  EXPECT_EQ(found(), 0U);
+  touch(1, AccessKind::read, own.start, 100);
+  EXPECT_EQ(found(), 1U);
 }
 
 TEST_F(HazardCheckerTest, AForgottenMappingCollidesWithNothing) {

@@ -44,7 +44,7 @@ TEST_F(PageTableTest, FindsByAnyAddress) {
   ASSERT_NE(pages.find(100), nullptr);
   EXPECT_EQ(pages.find(149)->buffer_id, id);
   EXPECT_NE(pages.find_living(149), nullptr);
-  pages.find(100)->freed = true;
+  pages.find(100)->end_in_order(1);
   EXPECT_EQ(pages.find_living(149), nullptr);
   EXPECT_NE(pages.find(149), nullptr);
   EXPECT_EQ(pages.find(150), nullptr);

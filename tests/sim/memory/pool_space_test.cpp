@@ -149,5 +149,24 @@ TEST_F(PoolSpaceTest, WatermarksStayUntilTheyAreReset) {
   EXPECT_EQ(space.reserved().high, 0U);
 }
 
+TEST_F(PoolSpaceTest, ImportsAreCountedAndGiveNothingOut) {
+  space.count_import(3 * kMiB);
+  EXPECT_EQ(space.reserved().current, 3 * kMiB);
+  EXPECT_EQ(space.used().current, 3 * kMiB);
+  EXPECT_FALSE(fits(1, 0));
+  space.uncount_import(2 * kMiB);
+  EXPECT_EQ(space.reserved().current, kMiB);
+  EXPECT_EQ(space.used().current, kMiB);
+  EXPECT_EQ(space.used().high, 3 * kMiB);
+}
+
+TEST_F(PoolSpaceTest, EveryBlockIsVisited) {
+  add(2 * kMiB);
+  add(4 * kMiB);
+  std::uint64_t bytes = 0;
+  space.for_each_block([&](const auto& block) { bytes += block->size; });
+  EXPECT_EQ(bytes, 6 * kMiB);
+}
+
 }  // namespace
 }  // namespace ferry::sim
