@@ -124,6 +124,25 @@ TEST_F(CaptureRules, ForkedStreamsMustBeJoined) {
   EXPECT_EQ(status_of(side.handle), CU_STREAM_CAPTURE_STATUS_NONE);
 }
 
+TEST_F(CaptureRules, NodesThatTheProgramLetGoNeedNotBeJoined) {
+  const StreamOwner origin;
+  const StreamOwner side;
+  const EventOwner forked;
+  const EventOwner joined;
+  const DeviceBuffer buffer(kBytes);
+  CUgraph graph = nullptr;
+  begin(origin.handle);
+  FERRY_OK(cuda().cuEventRecord(forked.handle, origin.handle));
+  FERRY_OK(cuda().cuStreamWaitEvent(side.handle, forked.handle, 0));
+  fill(buffer, 1, side.handle);
+  FERRY_OK(cuda().cuEventRecord(joined.handle, side.handle));
+  FERRY_OK(cuda().cuStreamWaitEvent(origin.handle, joined.handle, 0));
+  FERRY_OK(cuda().cuStreamUpdateCaptureDependencies(origin.handle, nullptr, 0,
+                                                    CU_STREAM_SET_CAPTURE_DEPENDENCIES));
+  EXPECT_EQ(cuda().cuStreamEndCapture(origin.handle, &graph), CUDA_SUCCESS);
+  FERRY_OK(cuda().cuGraphDestroy(graph));
+}
+
 TEST_F(CaptureRules, EndsInItsThreadUnlessRelaxed) {
   const StreamOwner stream;
   CUgraph graph = nullptr;

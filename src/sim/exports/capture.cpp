@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exported: captures of streams.
 #include <algorithm>
+#include <utility>
 
 #include "sim/exports/graph_calls.hpp"
 #include "sim/machine/capture_access.hpp"
@@ -141,8 +142,12 @@ CUresult update_dependencies(Symbol symbol, CUstream stream, const CUgraphNode* 
     std::vector<CUgraphNode> after;
     if (flags != CU_STREAM_SET_CAPTURE_DEPENDENCIES) after = in->after;
     const CUresult taken = take_nodes(*in->capture->graph, nodes, count, after);
-    if (taken == CUDA_SUCCESS) in->after = std::move(after);
-    return taken;
+    if (taken != CUDA_SUCCESS) return taken;
+    for (const CUgraphNode node : std::exchange(in->after, after)) {
+      if (std::ranges::find(after, node) == after.end())
+        in->capture->graph->let_go.push_back(value_of(node));
+    }
+    return CUDA_SUCCESS;
   });
 }
 

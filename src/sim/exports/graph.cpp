@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <set>
+#include <utility>
 
 #include "sim/exports/graph_calls.hpp"
 
@@ -97,14 +99,19 @@ bool has_edge(Graph& graph, CUgraphNode from, CUgraphNode to) {
 CUresult change_edges(Symbol symbol, CUgraph hGraph, const NamedEdges& edges, bool there) {
   return with_graph(symbol, hGraph, [&](Call&, const std::shared_ptr<Graph>& graph) {
     if (const CUresult result = check_edges(*graph, edges); result != CUDA_SUCCESS) return result;
+    std::set<std::pair<CUgraphNode, CUgraphNode>> named;
     for (std::size_t i = 0; i < edges.count; ++i) {
-      if (has_edge(*graph, edges.from[i], edges.to[i]) != there) return CUDA_ERROR_INVALID_VALUE;
+      if (has_edge(*graph, edges.from[i], edges.to[i]) != there ||
+          !named.emplace(edges.from[i], edges.to[i]).second) {
+        return CUDA_ERROR_INVALID_VALUE;
+      }
     }
     for (std::size_t i = 0; i < edges.count; ++i) {
       std::vector<std::uint64_t>& after = graph->find(value_of(edges.to[i]))->after;
       const std::uint64_t from = value_of(edges.from[i]);
       std::erase(after, from);
       if (!there) after.push_back(from);
+      if (there && graph->owner == Graph::Owner::capture) graph->let_go.push_back(from);
     }
     return CUDA_SUCCESS;
   });

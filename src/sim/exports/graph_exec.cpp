@@ -21,6 +21,14 @@ bool has_order(const Graph& graph) {
   return true;
 }
 
+// A node that comes before itself; 0 where there is none.
+std::uint64_t find_in_circle(const Graph& graph) {
+  for (const auto& [handle, node] : graph.nodes()) {
+    if (graph.lead_to(std::span(&handle, 1), node.after)) return handle;
+  }
+  return 0;
+}
+
 constexpr std::uint64_t kKnownFlags = CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH |
                                       CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD |
                                       CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
@@ -51,6 +59,42 @@ CUresult instantiate_with_log(Symbol symbol, CUgraphExec* out, CUgraph graph, CU
   return instantiate(symbol, out, graph, 0);
 }
 
+// Where an operand lies: on a device, or with the host. The first operation of a node may be moved,
+// but not from one place to another.
+int place_of(Machine& machine, std::uint64_t address) {
+  constexpr int kHost = -1;
+  constexpr int kGone = -2;
+  if (!machine.addresses.contains(address)) return kHost;
+  const Mapping* const mapping = machine.pages.find(address);
+  return mapping == nullptr ? kGone : mapping->block->device;
+}
+
+// Whether copies or fills work on operands of the same places; always true of other nodes.
+bool same_places(Machine& machine, const Submission& one, const Submission& other) {
+  const NodeParams& params = *one.node;
+  if (!std::holds_alternative<CopyNode>(params) && !std::holds_alternative<FillNode>(params))
+    return true;
+  if (one.touches.empty() || other.touches.empty())
+    return one.touches.empty() == other.touches.empty();
+  return place_of(machine, one.touches.front().address) ==
+             place_of(machine, other.touches.front().address) &&
+         place_of(machine, one.touches.back().address) ==
+             place_of(machine, other.touches.back().address);
+}
+
+// Copies can be changed while they are of one row and not empty, fills while they have as many
+// rows.
+bool same_shape(const NodeParams& one, const NodeParams& other) {
+  if (const auto* const copy = std::get_if<CopyNode>(&one)) {
+    const auto is_line = [](const CUDA_MEMCPY3D& params) {
+      return params.Height == 1 && params.Depth == 1 && params.WidthInBytes > 0;
+    };
+    return is_line(copy->params) && is_line(std::get<CopyNode>(other).params);
+  }
+  const auto* const fill = std::get_if<FillNode>(&one);
+  return fill == nullptr || fill->params.height == std::get<FillNode>(other).params.height;
+}
+
 // Gives the node of an executable graph other parameters of the same kind. `make(Call&,
 // NodeWork&)`.
 template <typename Make>
@@ -63,7 +107,10 @@ CUresult change_node(Symbol symbol, CUgraphExec hExec, CUgraphNode hNode, CUgrap
         if (node == nullptr || type_of(*node->work.node) != type) return CUDA_ERROR_INVALID_VALUE;
         NodeWork made;
         if (const CUresult result = make(call, made); result != CUDA_SUCCESS) return result;
-        if (made.context != node->context) return CUDA_ERROR_INVALID_VALUE;
+        if (made.context != node->context || !same_shape(*node->work.node, *made.work.node) ||
+            !same_places(call.machine, node->work, made.work)) {
+          return CUDA_ERROR_INVALID_VALUE;
+        }
         call.machine.graphs.replace(*node, std::move(made.work), made.context);
         return CUDA_SUCCESS;
       });
@@ -96,7 +143,8 @@ struct Difference {
 
 using Pairs = std::map<std::uint64_t, std::uint64_t>;  // nodes of the executable graph, by others
 
-Difference compare_nodes(const GraphNode& old, const GraphNode& node, const Pairs& pairs) {
+Difference compare_nodes(Machine& machine, const GraphNode& old, const GraphNode& node,
+                         const Pairs& pairs) {
   if (type_of(*old.work.node) != type_of(*node.work.node))
     return {CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED, node.handle, 0};
   if (old.after.size() != node.after.size())
@@ -105,13 +153,13 @@ Difference compare_nodes(const GraphNode& old, const GraphNode& node, const Pair
     if (pairs.at(node.after[i]) != old.after[i])
       return {CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, node.handle, node.after[i]};
   }
-  if (old.context != node.context)
+  if (old.context != node.context || !same_places(machine, old.work, node.work))
     return {CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED, node.handle, 0};
   return {};
 }
 
 // The graphs' nodes are paired in the order in which they were added.
-Difference compare(const Graph& executable, const Graph& graph) {
+Difference compare(Machine& machine, const Graph& executable, const Graph& graph) {
   if (executable.nodes().size() != graph.nodes().size())
     return {CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, 0, 0};
   Pairs pairs;
@@ -121,11 +169,11 @@ Difference compare(const Graph& executable, const Graph& graph) {
   }
   for (const auto& [handle, node] : graph.nodes()) {
     const GraphNode& old = executable.nodes().at(pairs.at(handle));
-    Difference difference = compare_nodes(old, node, pairs);
+    Difference difference = compare_nodes(machine, old, node, pairs);
     if (difference.result != CU_GRAPH_EXEC_UPDATE_SUCCESS) return difference;
     const auto* const child = std::get_if<ChildNode>(&*node.work.node);
     if (child == nullptr) continue;
-    difference = compare(*std::get<ChildNode>(*old.work.node).graph, *child->graph);
+    difference = compare(machine, *std::get<ChildNode>(*old.work.node).graph, *child->graph);
     if (difference.result != CU_GRAPH_EXEC_UPDATE_SUCCESS) return difference;
   }
   return {};
@@ -144,12 +192,12 @@ void keep_switches(Graph& fresh, const Graph& old) {
 
 CUresult update(Symbol symbol, CUgraphExec hExec, CUgraph hGraph,
                 CUgraphExecUpdateResultInfo* out) {
+  *out = {CU_GRAPH_EXEC_UPDATE_ERROR, nullptr, nullptr};
   return with_executable(
       symbol, hExec, [&](Call& call, const std::shared_ptr<ExecutableGraph>& executable) {
         const std::shared_ptr<Graph> graph = call.machine.graphs.find(value_of(hGraph));
-        *out = {CU_GRAPH_EXEC_UPDATE_ERROR, nullptr, nullptr};
         if (graph == nullptr) return CUDA_ERROR_INVALID_VALUE;
-        const Difference difference = compare(*executable->graph, *graph);
+        const Difference difference = compare(call.machine, *executable->graph, *graph);
         *out = {difference.result, to_handle<CUgraphNode>(difference.node),
                 to_handle<CUgraphNode>(difference.from)};
         if (difference.result != CU_GRAPH_EXEC_UPDATE_SUCCESS)
@@ -188,12 +236,18 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec* phGraphExec, CUgraph hGraph,
 CUresult cuGraphInstantiateWithParams(CUgraphExec* phGraphExec, CUgraph hGraph,
                                       CUDA_GRAPH_INSTANTIATE_PARAMS* instantiateParams) {
   if (instantiateParams == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  const CUresult result = instantiate(Symbol::cuGraphInstantiateWithParams, phGraphExec, hGraph,
-                                      instantiateParams->flags);
   instantiateParams->hErrNode_out = nullptr;
-  instantiateParams->result_out =
-      result == CUDA_SUCCESS ? CUDA_GRAPH_INSTANTIATE_SUCCESS : CUDA_GRAPH_INSTANTIATE_ERROR;
-  return result;
+  instantiateParams->result_out = CUDA_GRAPH_INSTANTIATE_ERROR;
+  return with_graph(
+      Symbol::cuGraphInstantiateWithParams, hGraph,
+      [&](Call& call, const std::shared_ptr<Graph>& graph) {
+        const CUresult result = instantiate(call, phGraphExec, *graph, instantiateParams->flags);
+        const std::uint64_t wrong = result == CUDA_SUCCESS ? 0 : find_in_circle(*graph);
+        instantiateParams->hErrNode_out = to_handle<CUgraphNode>(wrong);
+        if (wrong != 0) instantiateParams->result_out = CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE;
+        if (result == CUDA_SUCCESS) instantiateParams->result_out = CUDA_GRAPH_INSTANTIATE_SUCCESS;
+        return result;
+      });
 }
 
 CUresult cuGraphExecGetFlags(CUgraphExec hGraphExec, cuuint64_t* flags) {
@@ -208,6 +262,8 @@ CUresult cuGraphExecGetFlags(CUgraphExec hGraphExec, cuuint64_t* flags) {
 CUresult cuGraphExecDestroy(CUgraphExec hGraphExec) {
   return with_executable(Symbol::cuGraphExecDestroy, hGraphExec,
                          [&](Call& call, const std::shared_ptr<ExecutableGraph>& executable) {
+                           for (const LaneNumber lane : executable->lanes)
+                             call.machine.engine.close_lane(lane);
                            call.machine.graphs.erase(*executable->graph);
                            call.machine.graphs.executables.erase(value_of(hGraphExec));
                            return CUDA_SUCCESS;

@@ -25,7 +25,16 @@ CUDA_KERNEL_NODE_PARAMS_v2 to_v2(const CUDA_KERNEL_NODE_PARAMS_v1& params) {
 }
 
 CUresult make_work(Call& call, const CUDA_KERNEL_NODE_PARAMS_v2& params, NodeWork& out) {
-  if (params.ctx == nullptr && call.context == nullptr) return call.no_context;
+  // A function has its context; a kernel is one in a context alone.
+  const bool has_context = call.machine.functions.find(value_of(params.func)) != nullptr;
+  const CUcontext named = params.func == nullptr ? params.ctx : nullptr;
+  if (!has_context && named == nullptr && call.context == nullptr) return call.no_context;
+  if (named != nullptr) {
+    if (call.machine.contexts.find(value_of(named)) == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+    out.context = value_of(named);
+  } else if (call.context != nullptr) {
+    out.context = call.context->handle;
+  }
   LaunchRequest request;
   request.function =
       params.func != nullptr ? params.func : reinterpret_cast<CUfunction>(params.kern);
@@ -34,9 +43,14 @@ CUresult make_work(Call& call, const CUDA_KERNEL_NODE_PARAMS_v2& params, NodeWor
                     params.sharedMemBytes};
   request.arguments = params.kernelParams;
   request.extra = params.extra;
-  out.context = params.ctx != nullptr ? value_of(params.ctx) : call.context->handle;
-  if (call.machine.contexts.find(out.context) == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
-  return prepare_launch(call, Symbol::cuLaunchKernel, request, out.context, out.work);
+  const CUresult prepared =
+      prepare_launch(call, Symbol::cuLaunchKernel, request, out.context, out.work);
+  if (prepared != CUDA_SUCCESS || params.func != nullptr) return prepared;
+  CUDA_KERNEL_NODE_PARAMS_v2& told = std::get<KernelNode>(*out.work.node).params;
+  told.func = nullptr;
+  told.kern = params.kern;
+  told.ctx = to_handle<CUcontext>(out.context);
+  return CUDA_SUCCESS;
 }
 
 CUresult make_work(Call& call, const CUDA_MEMCPY3D& params, CUcontext context, NodeWork& out) {

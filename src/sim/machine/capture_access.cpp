@@ -66,8 +66,9 @@ CUresult capture_work(Call& call, const StreamUse& use, CapturingStream& in, Sub
   if (in.capture->invalidated) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
   if (work.wait == Wait::until_done || !work.node)
     return refuse(*in.capture, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
-  const GraphNode& node = call.machine.graphs.add_node(*in.capture->graph, std::move(work),
-                                                       use.context->handle, values_of(in.after));
+  const std::uint64_t context = work.work ? use.context->handle : 0;
+  const GraphNode& node = call.machine.graphs.add_node(*in.capture->graph, std::move(work), context,
+                                                       values_of(in.after));
   in.after = {to_handle<CUgraphNode>(node.handle)};
   return CUDA_SUCCESS;
 }

@@ -38,6 +38,7 @@ void Captures::begin(Stream& stream, Capture capture, std::vector<CUgraphNode> a
 void Captures::end(Capture& capture) {
   capture.ended = true;
   capture.graph->owner = Graph::Owner::program;
+  capture.graph->let_go.clear();
   std::erase_if(streams_, [&](const auto& in) { return in.second.capture.get() == &capture; });
 }
 
@@ -84,7 +85,8 @@ bool Captures::invalidate_hindering(std::uint64_t thread, CUstreamCaptureMode mo
 }
 
 bool Captures::is_joined(const Capture& capture) const {
-  const std::vector<std::uint64_t> last = values_of(streams_.at(capture.origin).after);
+  std::vector<std::uint64_t> last = values_of(streams_.at(capture.origin).after);
+  last.insert(last.end(), capture.graph->let_go.begin(), capture.graph->let_go.end());
   return std::ranges::all_of(streams_, [&](const auto& entry) {
     const CapturingStream& in = entry.second;
     return in.capture.get() != &capture || capture.graph->lead_to(values_of(in.after), last);

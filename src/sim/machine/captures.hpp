@@ -62,7 +62,7 @@ class Captures {
   // cuThreadExchangeStreamCaptureMode in cuda.h says; whether there is any.
   [[nodiscard]] bool invalidate_hindering(std::uint64_t thread, CUstreamCaptureMode mode);
 
-  // Whether every stream's nodes are also the origin's.
+  // Whether every stream's nodes are also the origin's, but for those that were let go.
   [[nodiscard]] bool is_joined(const Capture& capture) const;
 
  private:

@@ -31,6 +31,9 @@ class Graph {
 
   const std::uint64_t handle;
   Owner owner;
+  // While it is captured: nodes that the program itself took out of the order. Nobody asks whether
+  // they were joined.
+  std::vector<std::uint64_t> let_go;
 
   // Requires: `after` names nodes of this graph.
   GraphNode& add(GraphNode node);

@@ -22,8 +22,9 @@ struct Place {
 class GraphLaunch {
  public:
   // `number`: tells it from other launches.
-  GraphLaunch(Call& call, const StreamUse& use, CUstream stream, std::uint64_t number)
-      : call_(call), use_(use), stream_(stream), number_(number) {}
+  GraphLaunch(Call& call, const StreamUse& use, CUstream stream, std::uint64_t number,
+              ExecutableGraph& executable)
+      : call_(call), use_(use), stream_(stream), number_(number), lanes_(executable.lanes) {}
 
   // Queues the nodes of a graph; what comes after them all comes after the result.
   [[nodiscard]] std::vector<Ticket> queue(const Graph& graph, const std::vector<Ticket>& begin);
@@ -52,6 +53,7 @@ class GraphLaunch {
   const StreamUse use_;
   const CUstream stream_;
   const std::uint64_t number_;
+  std::vector<LaneNumber>& lanes_;
   std::vector<QueuedOperation> operations_;
   std::vector<Stream*> own_streams_;
 };
@@ -63,7 +65,9 @@ Stream& GraphLaunch::stream_for(const GraphNode& node, const std::map<std::uint6
     if (&place.stream->group == &group && place.stream->newest == place.ticket)
       return *place.stream;
   }
-  Stream& stream = call_.machine.engine.create_stream(group, false);
+  StreamEngine& engine = call_.machine.engine;
+  if (own_streams_.size() == lanes_.size()) lanes_.push_back(engine.open_lane());
+  Stream& stream = engine.create_inner_stream(group, lanes_[own_streams_.size()]);
   own_streams_.push_back(&stream);
   return stream;
 }
@@ -109,9 +113,12 @@ std::vector<Ticket> GraphLaunch::queue(const Graph& graph, const std::vector<Tic
     const Ticket ticket = queue_node(*node, stream, node->after.empty() ? begin : after);
     done[node->handle] = {&stream, ticket};
   }
-  std::vector<Ticket> ends = begin;
+  for (const GraphNode* const node : *order) {
+    for (const std::uint64_t earlier : node->after) done.erase(earlier);
+  }
+  std::vector<Ticket> ends;
   for (const auto& [handle, place] : done) ends.push_back(place.ticket);
-  return ends;
+  return ends.empty() ? begin : ends;
 }
 
 // What a launch needs must still be there.
@@ -151,7 +158,7 @@ CUresult launch_graph(Call& call, const std::shared_ptr<ExecutableGraph>& execut
   }
   StreamEngine& engine = call.machine.engine;
   const Ticket begin = engine.enqueue(*use.stream, {}, std::span(&executable->last, 1));
-  GraphLaunch launch(call, use, stream, begin->number);
+  GraphLaunch launch(call, use, stream, begin->number, *executable);
   const std::vector<Ticket> ends = launch.queue(*executable->graph, {begin});
   executable->last = engine.enqueue(*use.stream, {}, ends);
   launch.close();

@@ -17,7 +17,8 @@ namespace ferry::sim {
 struct ExecutableGraph {
   std::shared_ptr<Graph> graph;
   std::uint64_t flags = 0;
-  Ticket last;  // the end of the latest launch
+  Ticket last;                    // the end of the latest launch
+  std::vector<LaneNumber> lanes;  // for the streams of its launches, which follow one another
 };
 using ExecutableGraphs = HandleTable<std::shared_ptr<ExecutableGraph>, HandleKind::executable>;
 

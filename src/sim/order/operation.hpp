@@ -72,6 +72,8 @@ class Stream {
   Clock clock;   // of its newest operation
   Clock placed;  // of its newest operation that got its place in the order when it ran
   bool destroyed = false;
+  // Of a stream that others make for work of their own (StreamEngine::create_inner_stream).
+  bool inner = false;
   unsigned polls = 0;  // queries in a row that found it unfinished
   std::deque<Ticket> queue;
   Ticket newest;  // done or not; null before the first

@@ -32,13 +32,24 @@ StreamGroup& StreamEngine::create_group() {
 void StreamEngine::destroy_group(Lock& lock, StreamGroup& group) {
   finish(lock, group);
   observe(clock_of(group));
-  for (const auto& [number, stream] : group.streams) lanes_.close(stream->lane);
+  for (const auto& [number, stream] : group.streams) {
+    if (!stream->inner) lanes_.close(stream->lane);
+  }
   std::erase_if(groups_, [&](const auto& owned) { return owned.get() == &group; });
 }
 
 Stream& StreamEngine::create_stream(StreamGroup& group, bool blocking) {
+  return add_stream(group, blocking, lanes_.open(seen_));
+}
+
+Stream& StreamEngine::create_inner_stream(StreamGroup& group, LaneNumber lane_of_caller) {
+  Stream& stream = add_stream(group, false, lane_of_caller);
+  stream.inner = true;
+  return stream;
+}
+
+Stream& StreamEngine::add_stream(StreamGroup& group, bool blocking, LaneNumber lane) {
   const std::uint64_t number = next_stream_++;
-  const LaneNumber lane = lanes_.open(seen_);
   Stream& stream =
       *group.streams.emplace(number, std::make_unique<Stream>(group, number, blocking, lane))
            .first->second;
@@ -59,8 +70,10 @@ void StreamEngine::reap(Stream& stream) {
   if (!stream.destroyed || !stream.queue.empty()) return;
   stream.group.gone.join(stream.clock);
   if (stream.blocking) stream.group.gone_blocking.join(stream.clock);
-  depart(stream);
-  lanes_.close(stream.lane);
+  if (!stream.inner) {
+    depart(stream);
+    lanes_.close(stream.lane);
+  }
   stream.group.streams.erase(stream.number);
 }
 

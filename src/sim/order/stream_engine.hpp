@@ -50,6 +50,12 @@ class StreamEngine {
   // Runs what is queued in the group, then removes it with its streams.
   void destroy_group(Lock& lock, StreamGroup& group);
   [[nodiscard]] Stream& create_stream(StreamGroup& group, bool blocking);
+  // A stream for a part of another's work, which comes after all of it in the end: nobody needs to
+  // wait for this one by itself. It uses a lane that the caller keeps, for such streams that come
+  // one after the other.
+  [[nodiscard]] Stream& create_inner_stream(StreamGroup& group, LaneNumber lane_of_caller);
+  [[nodiscard]] LaneNumber open_lane() { return lanes_.open(seen_); }
+  void close_lane(LaneNumber lane) { lanes_.close(lane); }
   // Queued work still runs; the stream goes when it is empty.
   void destroy_stream(Stream& stream);
 
@@ -128,6 +134,7 @@ class StreamEngine {
 
  private:
   Ticket enqueue_host_code(Stream& stream, std::function<int()> work, bool despite_fault);
+  [[nodiscard]] Stream& add_stream(StreamGroup& group, bool blocking, LaneNumber lane);
   void append(Stream& stream, const Ticket& ticket, std::span<const Ticket> after,
               const Load& load);
   [[nodiscard]] bool is_open(const Ticket& ticket);

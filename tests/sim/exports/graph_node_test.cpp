@@ -103,6 +103,42 @@ TEST_F(ExportsGraphNodeTest, AKernelWithoutHostFunctionIsRefusedWhenItIsAdded) {
   EXPECT_EQ(cuGraphAddKernelNode_v2(&node, graph, nullptr, 0, &params), CUDA_ERROR_INVALID_HANDLE);
 }
 
+TEST_F(ExportsGraphNodeTest, AFunctionHasItsContext) {
+  std::uint32_t number = 5;
+  void* arguments[] = {&word, &number};
+  CUDA_KERNEL_NODE_PARAMS_v2 params = launch_of(arguments);
+  params.ctx = reinterpret_cast<CUcontext>(16);  // ignored, as it is no kernel
+  CUgraphNode node = nullptr;
+  FERRY_OK(cuGraphAddKernelNode_v2(&node, graph, nullptr, 0, &params));
+  FERRY_OK(cuCtxPopCurrent_v2(nullptr));
+  FERRY_OK(cuGraphAddKernelNode_v2(&node, graph, &node, 1, &params));
+  FERRY_OK(cuCtxPushCurrent_v2(context));
+  run(instantiate());
+  EXPECT_EQ(peek(word), 10U);
+}
+
+TEST_F(ExportsGraphNodeTest, AKernelIsToldAsOne) {
+  CUlibrary library = nullptr;
+  CUkernel kernel = nullptr;
+  FERRY_OK(cuLibraryLoadData(&library, kPtx, nullptr, nullptr, 0, nullptr, nullptr, 0));
+  FERRY_OK(cuLibraryGetKernel(&kernel, library, "add_number"));
+  std::uint32_t number = 5;
+  void* arguments[] = {&word, &number};
+  CUDA_KERNEL_NODE_PARAMS_v2 params = launch_of(arguments);
+  params.func = nullptr;
+  params.kern = kernel;
+  params.ctx = context;
+  CUgraphNode node = nullptr;
+  FERRY_OK(cuGraphAddKernelNode_v2(&node, graph, nullptr, 0, &params));
+  CUDA_KERNEL_NODE_PARAMS_v2 told{};
+  FERRY_OK(cuGraphKernelNodeGetParams_v2(node, &told));
+  EXPECT_EQ(told.func, nullptr);
+  EXPECT_EQ(told.kern, kernel);
+  EXPECT_EQ(told.ctx, context);
+  run(instantiate());
+  EXPECT_EQ(peek(word), 5U);
+}
+
 TEST_F(ExportsGraphNodeTest, LaunchesAreCaptured) {
   const CUstream a_stream = stream();
   std::uint32_t number = 3;

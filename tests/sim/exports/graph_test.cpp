@@ -68,6 +68,8 @@ TEST_F(ExportsGraphTest, EdgesChangeAllOrNone) {
   FERRY_OK(cuGraphNodeGetDependencies(third, nullptr, &count));
   EXPECT_EQ(count, 0U);
   EXPECT_EQ(cuGraphAddDependencies(graph, &first, &first, 1), CUDA_ERROR_INVALID_VALUE);
+  const std::array<CUgraphNode, 2> twice{third, third};
+  EXPECT_EQ(cuGraphAddDependencies(graph, from.data(), twice.data(), 2), CUDA_ERROR_INVALID_VALUE);
 }
 
 TEST_F(ExportsGraphTest, IsDrawnAsADotFile) {

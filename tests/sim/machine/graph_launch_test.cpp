@@ -145,6 +145,37 @@ TEST_F(GraphLaunchTest, BranchesOverlapInTimeAndChainsDoNot) {
   EXPECT_LT(branches, 0.8F * chain);
 }
 
+TEST_F(GraphLaunchTest, ManyLaunchesWithoutAWaitTakeNoMoreAndMore) {
+  start("schedule=eager");
+  const CUstream side = stream();
+  const CUevent forked = event();
+  const CUevent joined = event();
+  const CUgraphExec executable = capture([&] {
+    FERRY_OK(cuEventRecord(forked, a_stream));
+    FERRY_OK(cuStreamWaitEvent(side, forked, 0));
+    FERRY_OK(cuMemsetD8Async(buffer, 1, kBytes, a_stream));
+    FERRY_OK(cuMemsetD8Async(other, 2, kBytes, side));
+    FERRY_OK(cuEventRecord(joined, side));
+    FERRY_OK(cuStreamWaitEvent(a_stream, joined, 0));
+  });
+  const auto lanes = [&] {
+    LaneNumber next = 0;
+    EXPECT_EQ(Library::get().call(Symbol::cuGraphLaunch, Need::initialised,
+                                  [&](Call& call) {
+                                    next = call.machine.engine.open_lane();
+                                    call.machine.engine.close_lane(next);
+                                    return CUDA_SUCCESS;
+                                  }),
+              CUDA_SUCCESS);
+    return next;
+  };
+  launch(executable);
+  const LaneNumber first = lanes();
+  for (int round = 0; round < 100; ++round) launch(executable);
+  EXPECT_EQ(lanes(), first) << "a launch uses the lanes of the one before";
+  FERRY_OK(cuStreamSynchronize(a_stream));
+}
+
 TEST_F(GraphLaunchTest, AHostFunctionMayRunWhileTheGraphIsDestroyed) {
   start("schedule=eager");
   int calls = 0;
