@@ -59,10 +59,9 @@ std::shared_ptr<Graph> Graphs::clone(const Graph& original, Graph::Owner owner) 
   const std::shared_ptr<Graph> copy = create(owner);
   std::map<std::uint64_t, std::uint64_t> clones;  // by original
   for (const auto& [handle, node] : original.nodes()) {
-    Submission work = node.work;
-    if (auto* const child = std::get_if<ChildNode>(&*work.node))
+    GraphNode& cloned = add_node(*copy, Submission(node.work), node.context, node.after);
+    if (auto* const child = std::get_if<ChildNode>(&*cloned.work.node))
       child->graph = clone(*child->graph, Graph::Owner::node);
-    GraphNode& cloned = add_node(*copy, std::move(work), node.context, node.after);
     cloned.cloned_from = handle;
     cloned.enabled = node.enabled;
     clones[handle] = cloned.handle;
