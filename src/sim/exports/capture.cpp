@@ -10,16 +10,6 @@ namespace ferry::sim {
 
 namespace {
 
-// Runs body(Call&, StreamUse&) when `stream` is usable.
-template <typename Body>
-CUresult with_stream(Symbol symbol, CUstream stream, Body&& body) {
-  return Library::get().call(symbol, Need::initialised, [&](Call& call) {
-    StreamUse use;
-    const CUresult result = find_stream(call, stream, use);
-    return result == CUDA_SUCCESS ? body(call, use) : result;
-  });
-}
-
 bool is_mode(int mode) {
   return mode >= CU_STREAM_CAPTURE_MODE_GLOBAL && mode <= CU_STREAM_CAPTURE_MODE_RELAXED;
 }
@@ -44,7 +34,7 @@ struct Beginning {
 
 CUresult begin_capture(Call& call, const StreamUse& use, Beginning beginning) {
   if (!is_mode(beginning.mode)) return CUDA_ERROR_INVALID_VALUE;
-  if (use.stream == use.context->streams->legacy) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+  if (use.is_legacy()) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
   if (call.machine.captures.find(*use.stream) != nullptr) return CUDA_ERROR_ILLEGAL_STATE;
   Capture capture;
   capture.into_given_graph = beginning.given != nullptr;
@@ -108,8 +98,7 @@ CUresult capture_info(Call& call, const StreamUse& use, const CaptureInfo& info)
   if (info.status == nullptr || (info.edges != nullptr && info.nodes == nullptr))
     return CUDA_ERROR_INVALID_VALUE;
   // Only to ask does a capture no harm.
-  const bool is_legacy = use.stream == use.context->streams->legacy;
-  if (is_legacy && call.machine.captures.find_in(*use.context->streams, true) != nullptr)
+  if (use.is_legacy() && call.machine.captures.find_in(*use.context->streams, true) != nullptr)
     return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
   CapturingStream* const in = call.machine.captures.find(*use.stream);
   *info.status = CU_STREAM_CAPTURE_STATUS_NONE;

@@ -95,6 +95,11 @@ bool same_shape(const NodeParams& one, const NodeParams& other) {
   return fill == nullptr || fill->params.height == std::get<FillNode>(other).params.height;
 }
 
+// Its node that was made from one of its graph's. Null where there is none.
+GraphNode* find_node(const ExecutableGraph& executable, CUgraphNode original) {
+  return original == nullptr ? nullptr : executable.graph->find_clone_of(value_of(original));
+}
+
 // Gives the node of an executable graph other parameters of the same kind. `make(Call&,
 // NodeWork&)`.
 template <typename Make>
@@ -102,8 +107,7 @@ CUresult change_node(Symbol symbol, CUgraphExec hExec, CUgraphNode hNode, CUgrap
                      Make&& make) {
   return with_executable(
       symbol, hExec, [&](Call& call, const std::shared_ptr<ExecutableGraph>& executable) {
-        GraphNode* const node =
-            hNode == nullptr ? nullptr : executable->graph->find_clone_of(value_of(hNode));
+        GraphNode* const node = find_node(*executable, hNode);
         if (node == nullptr || type_of(*node->work.node) != type) return CUDA_ERROR_INVALID_VALUE;
         NodeWork made;
         if (const CUresult result = make(call, made); result != CUDA_SUCCESS) return result;
@@ -125,13 +129,13 @@ bool can_be_disabled(const GraphNode& node) {
 // Runs body(GraphNode&) with the executable graph's node, where it can be disabled.
 template <typename Body>
 CUresult with_switch(Symbol symbol, CUgraphExec hExec, CUgraphNode hNode, Body&& body) {
-  return with_executable(
-      symbol, hExec, [&](Call&, const std::shared_ptr<ExecutableGraph>& executable) {
-        GraphNode* const node =
-            hNode == nullptr ? nullptr : executable->graph->find_clone_of(value_of(hNode));
-        if (node == nullptr || !can_be_disabled(*node)) return CUDA_ERROR_INVALID_VALUE;
-        return body(*node);
-      });
+  return with_executable(symbol, hExec,
+                         [&](Call&, const std::shared_ptr<ExecutableGraph>& executable) {
+                           GraphNode* const node = find_node(*executable, hNode);
+                           if (node == nullptr || !can_be_disabled(*node))
+                             return CUDA_ERROR_INVALID_VALUE;
+                           return body(*node);
+                         });
 }
 
 // Where two graphs differ in a way that an update cannot follow.

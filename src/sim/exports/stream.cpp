@@ -17,18 +17,9 @@ using ferry::sim::StreamUse;
 using ferry::sim::Symbol;
 using ferry::sim::Ticket;
 using ferry::sim::value_of;
+using ferry::sim::with_stream;
 
 namespace {
-
-// Runs body(Call&, StreamUse&) when `stream` is usable.
-template <typename Body>
-CUresult with_stream(Symbol symbol, CUstream stream, Body&& body) {
-  return Library::get().call(symbol, Need::initialised, [&](Call& call) {
-    StreamUse use;
-    const CUresult result = ferry::sim::find_stream(call, stream, use);
-    return result == CUDA_SUCCESS ? body(call, use) : result;
-  });
-}
 
 // The same for what asks about a stream's work: no capture may be part of it.
 template <typename Body>

@@ -7,16 +7,6 @@ namespace ferry::sim {
 
 namespace {
 
-bool is_legacy(const StreamUse& use) {
-  return use.stream == use.context->streams->legacy;
-}
-
-std::vector<std::uint64_t> values_of(const std::vector<CUgraphNode>& nodes) {
-  std::vector<std::uint64_t> values;
-  for (const CUgraphNode node : nodes) values.push_back(value_of(node));
-  return values;
-}
-
 void add_all(std::vector<CUgraphNode>& to, const std::vector<CUgraphNode>& nodes) {
   for (const CUgraphNode node : nodes) {
     if (std::ranges::find(to, node) == to.end()) to.push_back(node);
@@ -44,7 +34,7 @@ CUresult check_unsafe(Call& call) {
 }
 
 CUresult check_implicit(Call& call, const StreamUse& use) {
-  if (!call.machine.captures.any() || !is_legacy(use)) return CUDA_SUCCESS;
+  if (!call.machine.captures.any() || !use.is_legacy()) return CUDA_SUCCESS;
   Capture* const capture = call.machine.captures.find_in(*use.context->streams, true);
   return capture == nullptr ? CUDA_SUCCESS : refuse(*capture, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
 }
@@ -106,7 +96,7 @@ CUresult capture_wait(Call& call, const StreamUse& use, const EventEntry& event)
   }
   if (record->capture->invalidated) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
   if (in == nullptr) {
-    if (is_legacy(use)) return refuse(*record->capture, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
+    if (use.is_legacy()) return refuse(*record->capture, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
     call.machine.captures.join(*use.stream, record->capture, record->nodes);
     return CUDA_SUCCESS;
   }

@@ -8,13 +8,13 @@
 
 namespace ferry::sim {
 
-namespace {
-
 std::vector<std::uint64_t> values_of(std::span<const CUgraphNode> nodes) {
   std::vector<std::uint64_t> values;
   for (const CUgraphNode node : nodes) values.push_back(value_of(node));
   return values;
 }
+
+namespace {
 
 bool hinders(const Capture& capture, std::uint64_t thread, CUstreamCaptureMode mode) {
   if (mode == CU_STREAM_CAPTURE_MODE_RELAXED) return false;

@@ -26,6 +26,8 @@ struct Capture {
   bool ended = false;
 };
 
+[[nodiscard]] std::vector<std::uint64_t> values_of(std::span<const CUgraphNode> nodes);
+
 // A stream that is in a capture. `after` are handles of nodes, as they are handed to the program.
 struct CapturingStream {
   std::shared_ptr<Capture> capture;

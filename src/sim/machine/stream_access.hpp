@@ -14,11 +14,23 @@ namespace ferry::sim {
 struct StreamUse {
   Stream* stream = nullptr;
   Context* context = nullptr;  // the stream's, not always the current one
+
+  [[nodiscard]] bool is_legacy() const { return stream == context->streams->legacy; }
 };
 
 // The default streams (null, legacy, per-thread) are those of the current context. Errors: no
 // current context, a handle of no living stream, a poisoned context.
 [[nodiscard]] CUresult find_stream(Call& call, CUstream handle, StreamUse& use);
+
+// Passes the gate; runs body(Call&, StreamUse&) when `stream` is usable.
+template <typename Body>
+CUresult with_stream(Symbol symbol, CUstream stream, Body&& body) {
+  return Library::get().call(symbol, Need::initialised, [&](Call& call) {
+    StreamUse use;
+    const CUresult result = find_stream(call, stream, use);
+    return result == CUDA_SUCCESS ? body(call, use) : result;
+  });
+}
 
 // Null for a handle of no living event.
 [[nodiscard]] EventEntry* find_event(Call& call, CUevent handle);
