@@ -82,6 +82,27 @@ TEST_F(Capture, LaunchesOfOneGraphAreInOrderAcrossStreams) {
   EXPECT_TRUE(to.holds(3));
 }
 
+TEST_F(Capture, ALaunchComesAfterWhatTheGraphsEarlierLaunchWaitedFor) {
+  const StreamOwner first;
+  const StreamOwner second;
+  const DeviceBuffer source(kBytes);
+  const DeviceBuffer copy(kBytes);
+  const PinnedBuffer to(kBytes);
+  Captured captured;
+  begin(first.handle);
+  FERRY_OK(cuda().cuMemcpyDtoDAsync_v2(copy.address, source.address, kBytes, first.handle));
+  captured.end(first.handle);
+  for (int round = 1; round <= 16; ++round) {
+    fill(source, round, first.handle);
+    captured.launch(first.handle);
+    captured.launch(second.handle);  // after the first launch, and so after the fill
+    fetch(to, copy, second.handle);
+    FERRY_OK(cuda().cuStreamSynchronize(second.handle));
+    ASSERT_TRUE(to.holds(round)) << "round " << round;
+  }
+  FERRY_OK(cuda().cuCtxSynchronize());
+}
+
 TEST_F(Capture, EventsForkAndJoinStreams) {
   const StreamOwner origin;
   const StreamOwner side;
