@@ -1,29 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs one of the small programs: `small_programs NAME`. Exit status: 0 where its bytes are right,
-// 1 where they are wrong; the stand-in makes it 66 where they are right and something is amiss all
-// the same. `small_programs --list correct|faulty` prints their names.
-#include <array>
+// Runs one of the executable's programs by its name. Exit status: 0 where its bytes are right, 1
+// where they are wrong; the stand-in makes it 66 where they are right and something is amiss all
+// the same. `--list correct|faulty` prints the names.
 #include <cstring>
 
 #include "programs/program.hpp"
 
 namespace {
 
+using ferry::programs::Group;
+using ferry::programs::groups;
 using ferry::programs::Program;
-
-struct Group {
-  const char* kind;
-  std::span<const Program> programs;
-};
-
-std::array<Group, 5> groups() {
-  using namespace ferry::programs;
-  return {{{"correct", correct_orders()},
-           {"correct", correct_memory()},
-           {"correct", correct_graphs()},
-           {"faulty", faulty_programs()},
-           {"faulty", faulty_graphs()}}};
-}
 
 int list(const char* kind) {
   for (const Group& group : groups()) {
@@ -55,6 +42,6 @@ int main(int count, char** words) {
       if (count == 2 && std::strcmp(words[1], program.name) == 0) return run(program);
     }
   }
-  std::fputs("usage: small_programs NAME | --list correct|faulty\n", stderr);
+  std::fputs("usage: PROGRAM NAME | --list correct|faulty\n", stderr);
   return 2;
 }

@@ -19,6 +19,14 @@ struct Program {
   bool (*run)();
 };
 
+struct Group {
+  const char* kind;  // "correct" or "faulty"
+  std::span<const Program> programs;
+};
+
+// The programs of an executable; each has its own.
+[[nodiscard]] std::span<const Group> groups();
+
 // What is right under every schedule, and what has one fault each.
 [[nodiscard]] std::span<const Program> correct_orders();
 [[nodiscard]] std::span<const Program> correct_memory();

@@ -19,8 +19,8 @@ def is_right(outcome):
 
 
 def is_noticed(outcome):
-    """Wrong bytes, or named by the hazard checker; a call may fail besides (status 2)."""
-    named = "ferry-sim: hazard:" in outcome.stderr
+    """Wrong bytes, or named by the hazard checker or a sanitizer; a call may fail besides (status 2)."""
+    named = "ferry-sim: hazard:" in outcome.stderr or "WARNING: ThreadSanitizer: " in outcome.stderr
     return outcome.returncode == 1 or (named and outcome.returncode in (2, 66))
 
 
@@ -29,7 +29,8 @@ def names(program, kind):
 
 
 def run(program, name, settings):
-    environment = dict(os.environ, FERRY_SIM=settings)
+    # A sanitizer would wait a second at each end, for what other threads may still do.
+    environment = dict(os.environ, FERRY_SIM=settings, TSAN_OPTIONS="atexit_sleep_ms=0")
     return subprocess.run([program, name], env=environment, capture_output=True, text=True, timeout=60)
 
 

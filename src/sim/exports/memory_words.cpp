@@ -90,6 +90,7 @@ CUresult submit_wait(Call& call, Symbol symbol, const WordRequest& word, CUstrea
                ? machine.operations.load_word(device, word.address, word.bytes)
                : std::nullopt;
   };
+  submission.word = {word.address, true, false};
   submission.may_begin = [&machine, read, word](int device) {
     if (!machine.physical.with_data()) return true;  // there is no value to wait for
     const std::optional<std::uint64_t> current = read(device);
@@ -112,6 +113,7 @@ CUresult submit_write(Call& call, Symbol symbol, const WordRequest& word, CUstre
   Machine& machine = call.machine;
   Submission submission{symbol, stream, Wait::no, {}, {}};
   submission.touches = {{word.address, word.bytes, AccessKind::write}};
+  submission.word = {word.address, false, true};
   submission.work = [&machine, word](int device) {
     machine.words[word.address] = {word.value, machine.engine.clock_of_running()};
     return machine.operations.store_word(device, word.address, word.value, word.bytes);

@@ -75,6 +75,7 @@ void Library::guard_exit() {
   if (exit_guarded_) return;
   exit_guarded_ = true;
   const int error = std::atexit([] {
+    const Quiet quiet;
     Library& library = get();
     const Lock lock(library.mutex_);
     library.deinitialized_ = library.settings_.deinitialized_at_exit;
@@ -96,6 +97,7 @@ void Library::serve_foreign_waits() {
 }
 
 bool Library::serve_once() noexcept {
+  const Quiet quiet;
   Lock lock(mutex_);
   try {
     const bool usable = !deinitialized_.load(std::memory_order_relaxed) && machine_ != nullptr;
@@ -108,6 +110,7 @@ bool Library::serve_once() noexcept {
 }
 
 CUresult Library::note(Symbol symbol) noexcept {
+  const Quiet quiet;
   if (forked_.load(std::memory_order_relaxed)) return CUDA_ERROR_NOT_INITIALIZED;
   Lock lock(mutex_);
   const Verdict verdict = book_.enter(symbol);
@@ -116,6 +119,7 @@ CUresult Library::note(Symbol symbol) noexcept {
 }
 
 CUresult Library::init(unsigned flags) {
+  const Quiet quiet;
   if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
   if (deinitialized_.load(std::memory_order_relaxed)) return CUDA_ERROR_DEINITIALIZED;
   const Lock lock(mutex_);
@@ -219,6 +223,7 @@ void Library::take(Wanted wanted) {
 }
 
 bool Library::configure(std::string_view text) {
+  const Quiet quiet;
   const Lock lock(mutex_);
   Settings base = settings_;
   base.faults.clear();
@@ -250,6 +255,7 @@ bool Library::configure(std::string_view text) {
 }
 
 bool Library::reset(std::string_view text) {
+  const Quiet quiet;
   const Lock lock(mutex_);
   Result<Wanted, std::string> wanted = understand(Settings{}, text);
   if (!wanted.ok()) {
@@ -266,6 +272,7 @@ bool Library::reset(std::string_view text) {
 
 bool Library::fail_nth(std::string_view function, std::uint64_t nth, int result) {
   if (!is_function_name(function) || nth == 0 || result == 0 || !is_result(result)) return false;
+  const Quiet quiet;
   const Lock lock(mutex_);
   FaultRule rule;
   rule.function = function;
@@ -276,6 +283,7 @@ bool Library::fail_nth(std::string_view function, std::uint64_t nth, int result)
 }
 
 bool Library::register_kernel(const ferry_sim_kernel& kernel) {
+  const Quiet quiet;
   const Lock lock(mutex_);
   return kernels_.add(kernel);
 }
@@ -293,11 +301,13 @@ bool Library::set_thread_node(int node) {
 }
 
 std::uint64_t Library::take_hazards() {
+  const Quiet quiet;
   const Lock lock(mutex_);
   return hazard_log_.take();
 }
 
 std::uint64_t Library::calls(std::string_view function) {
+  const Quiet quiet;
   const Lock lock(mutex_);
   return book_.calls(function);
 }

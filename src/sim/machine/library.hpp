@@ -19,6 +19,7 @@
 #include "sim/machine/kernels.hpp"
 #include "sim/machine/machine.hpp"
 #include "sim/machine/thread_state.hpp"
+#include "sim/order/watching.hpp"
 #include "sim/words/call_site.hpp"
 #include "sim/words/cuda_api.hpp"
 #include "sim/words/settings.hpp"
@@ -120,6 +121,7 @@ class Library {
 
 template <typename Body>
 CUresult Library::call(Symbol symbol, Need need, Body&& body, std::uint64_t bytes) noexcept {
+  const Quiet quiet;
   if (forked_.load(std::memory_order_relaxed)) return CUDA_ERROR_NOT_INITIALIZED;
   if (deinitialized_.load(std::memory_order_relaxed)) return CUDA_ERROR_DEINITIALIZED;
   ThreadState& thread = ThreadState::mine();
@@ -144,6 +146,7 @@ CUresult Library::call(Symbol symbol, Need need, Body&& body, std::uint64_t byte
 
 template <typename Use>
 void Library::with_machine(Use&& use) {
+  const Quiet quiet;
   if (forked_.load(std::memory_order_relaxed)) return;
   Lock lock(mutex_);
   if (initialised_) use(lock, machine());

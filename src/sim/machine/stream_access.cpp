@@ -58,6 +58,20 @@ void check_at_run(Machine& machine, const KeptUntilRun& kept) {
   machine.hazards.note(kept.who, kept.unplaced, clock, machine.engine.seen());
 }
 
+// What of the host's memory the operation will touch, for the sanitizer.
+HostUse host_use_of(const Machine& machine, const void* site, const Submission& submission) {
+  HostUse use;
+  use.site = site;
+  const HostWord& word = submission.word;
+  if (word.address != 0 && !machine.addresses.contains(word.address)) use.word = word;
+  if (!machine.physical.with_data()) return use;  // nothing moves
+  for (const Touch& touch : submission.touches) {
+    if (machine.addresses.contains(touch.address) || touch.address == word.address) continue;
+    use.accesses.push_back({touch.address, touch.bytes, touch.kind == AccessKind::write});
+  }
+  return use;
+}
+
 // What the call costs for each member of a batch, beyond its own price.
 void charge_members(Machine& machine, Symbol symbol, std::uint64_t members) {
   const Profile* const profile = machine.profile();
@@ -156,6 +170,8 @@ QueuedOperation queue_on(Call& call, const StreamUse& use, Submission submission
       return asked(device);
     };
   }
+  machine.engine.watching().note_use(*ticket,
+                                     [&] { return host_use_of(machine, call.site, submission); });
   kept->who = toucher_of(call, *ticket, submission);
   if (ticket->behind_condition) {
     kept->unplaced = submission.touches;

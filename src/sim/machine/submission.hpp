@@ -9,6 +9,7 @@
 
 #include "sim/hazards/touch.hpp"
 #include "sim/machine/node_params.hpp"
+#include "sim/order/host_use.hpp"
 #include "sim/order/operation.hpp"
 #include "sim/words/cuda_api.hpp"
 
@@ -30,6 +31,7 @@ struct Submission {
   std::vector<Touch> moves = {};
   bool in_anothers_time = false;
   Picoseconds extra_time = 0;  // beyond what moving the bytes takes
+  HostWord word = {};          // that it writes or waits for, wherever that lies
   std::uint64_t launch = 0;    // of the graph that it is a node of; 0: of none
   // The node that a capture makes of it; nothing where it cannot be captured.
   std::optional<NodeParams> node = std::nullopt;

@@ -170,6 +170,7 @@ void StreamEngine::append(Stream& stream, const Ticket& ticket, std::span<const 
   ticket->stream = &stream;
   stream.queue.push_back(ticket);
   ++pending_;
+  watching_.note_queued(*ticket);
 }
 
 Ticket StreamEngine::enqueue(Stream& stream, std::function<int()> work,
@@ -267,13 +268,13 @@ void StreamEngine::run(Lock& lock, const Ticket& ticket) {
   Stream& stream = *ticket->stream;
   StreamGroup& group = stream.group;
   if (ticket->behind_condition) place(*ticket, finished_, seen_);
-  if ((group.fault == 0 || ticket->despite_fault) && ticket->work) {
+  const bool skipped = group.fault != 0 && !ticket->despite_fault;
+  const Watching::Token turn = watching_.take_turn(*ticket, skipped);
+  if (!skipped && ticket->work) {
     if (ticket->calls_host) {
       ticket->running = true;
-      observe(ticket->clock);  // host code that runs sees complete what came before
-      lock.unlock();
-      static_cast<void>(ticket->work());
-      lock.lock();
+      seen_.join(ticket->clock);  // host code that runs sees complete what came before
+      watching_.run_host_code(lock, *ticket, turn);
     } else {
       running_ = ticket.get();
       group.fault = ticket->work();

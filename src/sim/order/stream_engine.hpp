@@ -24,6 +24,7 @@
 #include "sim/order/operation.hpp"
 #include "sim/order/random_pace.hpp"
 #include "sim/order/turns.hpp"
+#include "sim/order/watching.hpp"
 #include "sim/words/settings.hpp"
 
 namespace ferry::sim {
@@ -94,13 +95,19 @@ class StreamEngine {
   // may still be queued, and what comes after it must say so.
   [[nodiscard]] bool has_ended(const Ticket& ticket);
   // The program has seen complete what `clock` covers; that comes before every later call.
-  void observe(const Clock& clock) { seen_.join(clock); }
+  void observe(const Clock& clock) {
+    seen_.join(clock);
+    watching_.note_seen(clock);
+  }
   [[nodiscard]] const Clock& seen() const { return seen_; }
   // The same for everything that has run: where another process vouches for something unknown.
-  void observe_finished() { seen_.join(finished_); }
+  void observe_finished() { observe(finished_); }
 
   // What the operation comes after whose work runs now. Requires: called by that work.
   [[nodiscard]] const Clock& clock_of_running() const { return running_->clock; }
+
+  // Who is told what operations do with the host's memory, where somebody wants to know.
+  [[nodiscard]] Watching& watching() { return watching_; }
 
   // Host functions that were queued and have not run yet.
   [[nodiscard]] std::uint64_t waiting_host_functions() const { return waiting_host_functions_; }
@@ -158,6 +165,7 @@ class StreamEngine {
   Timeline timeline_;
   Turns turns_{timeline_};
   Lanes lanes_;
+  [[no_unique_address]] Watching watching_;
   Clock seen_;
   Clock finished_;                      // everything that has run
   const Operation* running_ = nullptr;  // the operation that runs under the lock, or did last
