@@ -139,6 +139,50 @@ TEST_F(Graph, AnInstanceIsUpdatedFromAGraphOfTheSameShape) {
   EXPECT_TRUE(to.holds(2)) << "as it was";
 }
 
+TEST_F(Graph, AnUpdateFollowsTheEdgesNotTheOrderOfAdding) {
+  const DeviceBuffer left(kBytes);
+  const DeviceBuffer right(kBytes);
+  const PinnedBuffer to_left(kBytes);
+  const PinnedBuffer to_right(kBytes);
+  const CUgraphNode fill_left = add_fill(left, 1);
+  const CUgraphNode fill_right = add_fill(right, 2);
+  add_fetch(to_left, left, {fill_left});
+  add_fetch(to_right, right, {fill_right});
+  instantiate();
+  CUgraph other = nullptr;
+  FERRY_OK(cuda().cuGraphCreate(&other, 0));
+  std::swap(graph, other);
+  const CUgraphNode second = add_fill(right, 4);
+  const CUgraphNode first = add_fill(left, 3);
+  add_fetch(to_left, left, {first});
+  add_fetch(to_right, right, {second});
+  std::swap(graph, other);
+  CUgraphExecUpdateResultInfo info{};
+  FERRY_OK(cuda().cuGraphExecUpdate_v2(executable, other, &info));
+  FERRY_OK(cuda().cuGraphDestroy(other));
+  run();
+  EXPECT_TRUE(to_left.holds(3) && to_right.holds(4));
+  const CUDA_MEMSET_NODE_PARAMS later = fill_of(left, 5);
+  FERRY_OK(cuda().cuGraphExecMemsetNodeSetParams(executable, fill_left, &later, context));
+  run();
+  EXPECT_TRUE(to_left.holds(5)) << "a node is still known by the handle of the first graph's";
+}
+
+TEST_F(Graph, AnUpdateSaysWhichEdgeIsAnother) {
+  const DeviceBuffer buffer(kBytes);
+  const PinnedBuffer to(kBytes);
+  const CUgraphNode one = add_fill(buffer, 1);
+  const CUgraphNode two = add_fill(buffer, 2, {one});
+  const CUgraphNode fetch = add_fetch(to, buffer, {two});
+  instantiate();
+  FERRY_OK(cuda().cuGraphAddDependencies(graph, &one, &fetch, 1));
+  CUgraphExecUpdateResultInfo info{};
+  EXPECT_EQ(cuda().cuGraphExecUpdate_v2(executable, graph, &info),
+            CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
+  EXPECT_EQ(info.result, CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED);
+  EXPECT_EQ(info.errorNode, fetch);
+}
+
 TEST_F(Graph, DisabledNodesDoNothingAndKeepTheOrder) {
   const DeviceBuffer buffer(kBytes);
   const PinnedBuffer to(kBytes);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exported: executable graphs: made, launched, changed.
-#include <map>
 #include <utility>
 
 #include "sim/exports/graph_calls.hpp"
@@ -59,29 +58,6 @@ CUresult instantiate_with_log(Symbol symbol, CUgraphExec* out, CUgraph graph, CU
   return instantiate(symbol, out, graph, 0);
 }
 
-// Where an operand lies: on a device, or with the host. The first operation of a node may be moved,
-// but not from one place to another.
-int place_of(Machine& machine, std::uint64_t address) {
-  constexpr int kHost = -1;
-  constexpr int kGone = -2;
-  if (!machine.addresses.contains(address)) return kHost;
-  const Mapping* const mapping = machine.pages.find(address);
-  return mapping == nullptr ? kGone : mapping->block->device;
-}
-
-// Whether copies or fills work on operands of the same places; always true of other nodes.
-bool same_places(Machine& machine, const Submission& one, const Submission& other) {
-  const NodeParams& params = *one.node;
-  if (!std::holds_alternative<CopyNode>(params) && !std::holds_alternative<FillNode>(params))
-    return true;
-  if (one.touches.empty() || other.touches.empty())
-    return one.touches.empty() == other.touches.empty();
-  return place_of(machine, one.touches.front().address) ==
-             place_of(machine, other.touches.front().address) &&
-         place_of(machine, one.touches.back().address) ==
-             place_of(machine, other.touches.back().address);
-}
-
 // Copies can be changed while they are of one row and not empty, fills while they have as many
 // rows.
 bool same_shape(const NodeParams& one, const NodeParams& other) {
@@ -136,82 +112,6 @@ CUresult with_switch(Symbol symbol, CUgraphExec hExec, CUgraphNode hNode, Body&&
                              return CUDA_ERROR_INVALID_VALUE;
                            return body(*node);
                          });
-}
-
-// Where two graphs differ in a way that an update cannot follow.
-struct Difference {
-  CUgraphExecUpdateResult result = CU_GRAPH_EXEC_UPDATE_SUCCESS;
-  std::uint64_t node = 0;
-  std::uint64_t from = 0;
-};
-
-using Pairs = std::map<std::uint64_t, std::uint64_t>;  // nodes of the executable graph, by others
-
-Difference compare_nodes(Machine& machine, const GraphNode& old, const GraphNode& node,
-                         const Pairs& pairs) {
-  if (type_of(*old.work.node) != type_of(*node.work.node))
-    return {CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED, node.handle, 0};
-  if (old.after.size() != node.after.size())
-    return {CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, node.handle, 0};
-  for (std::size_t i = 0; i < node.after.size(); ++i) {
-    if (pairs.at(node.after[i]) != old.after[i])
-      return {CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, node.handle, node.after[i]};
-  }
-  if (old.context != node.context || !same_places(machine, old.work, node.work))
-    return {CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED, node.handle, 0};
-  return {};
-}
-
-// The graphs' nodes are paired in the order in which they were added.
-Difference compare(Machine& machine, const Graph& executable, const Graph& graph) {
-  if (executable.nodes().size() != graph.nodes().size())
-    return {CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, 0, 0};
-  Pairs pairs;
-  for (auto [old, node] = std::pair(executable.nodes().begin(), graph.nodes().begin());
-       node != graph.nodes().end(); ++old, ++node) {
-    pairs[node->first] = old->first;
-  }
-  for (const auto& [handle, node] : graph.nodes()) {
-    const GraphNode& old = executable.nodes().at(pairs.at(handle));
-    Difference difference = compare_nodes(machine, old, node, pairs);
-    if (difference.result != CU_GRAPH_EXEC_UPDATE_SUCCESS) return difference;
-    const auto* const child = std::get_if<ChildNode>(&*node.work.node);
-    if (child == nullptr) continue;
-    difference = compare(machine, *std::get<ChildNode>(*old.work.node).graph, *child->graph);
-    if (difference.result != CU_GRAPH_EXEC_UPDATE_SUCCESS) return difference;
-  }
-  return {};
-}
-
-// Whether a node is switched off stays as it was.
-void keep_switches(Graph& fresh, const Graph& old) {
-  for (auto [to, from] = std::pair(fresh.nodes().begin(), old.nodes().begin());
-       to != fresh.nodes().end(); ++to, ++from) {
-    to->second.enabled = from->second.enabled;
-    to->second.cloned_from = from->second.cloned_from;
-    if (auto* const child = std::get_if<ChildNode>(&*to->second.work.node))
-      keep_switches(*child->graph, *std::get<ChildNode>(*from->second.work.node).graph);
-  }
-}
-
-CUresult update(Symbol symbol, CUgraphExec hExec, CUgraph hGraph,
-                CUgraphExecUpdateResultInfo* out) {
-  *out = {CU_GRAPH_EXEC_UPDATE_ERROR, nullptr, nullptr};
-  return with_executable(
-      symbol, hExec, [&](Call& call, const std::shared_ptr<ExecutableGraph>& executable) {
-        const std::shared_ptr<Graph> graph = call.machine.graphs.find(value_of(hGraph));
-        if (graph == nullptr) return CUDA_ERROR_INVALID_VALUE;
-        const Difference difference = compare(call.machine, *executable->graph, *graph);
-        *out = {difference.result, to_handle<CUgraphNode>(difference.node),
-                to_handle<CUgraphNode>(difference.from)};
-        if (difference.result != CU_GRAPH_EXEC_UPDATE_SUCCESS)
-          return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
-        const std::shared_ptr<Graph> fresh = call.machine.graphs.clone(*graph, Graph::Owner::node);
-        keep_switches(*fresh, *executable->graph);
-        call.machine.graphs.erase(*executable->graph);
-        executable->graph = fresh;
-        return CUDA_SUCCESS;
-      });
 }
 
 }  // namespace
@@ -287,22 +187,6 @@ CUresult cuGraphUpload(CUgraphExec hGraphExec, CUstream hStream) {
                            StreamUse use;  // there is nothing to upload to
                            return find_stream(call, hStream, use);
                          });
-}
-
-CUresult cuGraphExecUpdate(CUgraphExec hGraphExec, CUgraph hGraph, CUgraphNode* hErrorNode_out,
-                           CUgraphExecUpdateResult* updateResult_out) {
-  if (updateResult_out == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  CUgraphExecUpdateResultInfo info{};
-  const CUresult result = update(Symbol::cuGraphExecUpdate, hGraphExec, hGraph, &info);
-  *updateResult_out = info.result;
-  if (hErrorNode_out != nullptr) *hErrorNode_out = info.errorNode;
-  return result;
-}
-
-CUresult cuGraphExecUpdate_v2(CUgraphExec hGraphExec, CUgraph hGraph,
-                              CUgraphExecUpdateResultInfo* resultInfo) {
-  if (resultInfo == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  return update(Symbol::cuGraphExecUpdate_v2, hGraphExec, hGraph, resultInfo);
 }
 
 CUresult cuGraphExecKernelNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,

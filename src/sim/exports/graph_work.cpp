@@ -16,6 +16,15 @@ CUresult find_context(Call& call, CUcontext context, NodeWork& out) {
   return static_cast<CUresult>(found->streams->fault);
 }
 
+// On which device an operand lies, or that it is the host's.
+int place_of(Machine& machine, std::uint64_t address) {
+  constexpr int kHost = -1;
+  constexpr int kGone = -2;
+  if (!machine.addresses.contains(address)) return kHost;
+  const Mapping* const mapping = machine.pages.find(address);
+  return mapping == nullptr ? kGone : mapping->block->device;
+}
+
 }  // namespace
 
 CUDA_KERNEL_NODE_PARAMS_v2 to_v2(const CUDA_KERNEL_NODE_PARAMS_v1& params) {
@@ -133,6 +142,18 @@ CUresult make_work(Call& call, const CUgraphNodeParams& params, NodeWork& out) {
     default:
       return CUDA_ERROR_NOT_SUPPORTED;
   }
+}
+
+bool same_places(Machine& machine, const Submission& one, const Submission& other) {
+  const NodeParams& params = *one.node;
+  if (!std::holds_alternative<CopyNode>(params) && !std::holds_alternative<FillNode>(params))
+    return true;
+  if (one.touches.empty() || other.touches.empty())
+    return one.touches.empty() == other.touches.empty();
+  return place_of(machine, one.touches.front().address) ==
+             place_of(machine, other.touches.front().address) &&
+         place_of(machine, one.touches.back().address) ==
+             place_of(machine, other.touches.back().address);
 }
 
 }  // namespace ferry::sim

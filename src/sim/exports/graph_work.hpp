@@ -30,4 +30,8 @@ struct NodeWork {
 
 [[nodiscard]] CUDA_KERNEL_NODE_PARAMS_v2 to_v2(const CUDA_KERNEL_NODE_PARAMS_v1& params);
 
+// Whether copies or fills work on operands of the same places, as changes of an executable graph
+// must; always true of other nodes.
+[[nodiscard]] bool same_places(Machine& machine, const Submission& one, const Submission& other);
+
 }  // namespace ferry::sim

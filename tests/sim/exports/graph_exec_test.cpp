@@ -91,38 +91,6 @@ TEST_F(ExportsGraphExecTest, ChangesAreForItsOwnNodesAndKinds) {
   EXPECT_EQ(peek(buffer), 0x03030303U);
 }
 
-TEST_F(ExportsGraphExecTest, AnUpdateTellsWhereTheGraphsDiffer) {
-  const CUgraphNode second = add_fill(2);
-  FERRY_OK(cuGraphAddDependencies(graph, &fill, &second, 1));
-  FERRY_OK(cuGraphInstantiateWithFlags(&executable, graph, 0));
-  CUgraphExecUpdateResultInfo info{};
-  FERRY_OK(cuGraphRemoveDependencies(graph, &fill, &second, 1));
-  EXPECT_EQ(cuGraphExecUpdate_v2(executable, graph, &info), CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
-  EXPECT_EQ(info.result, CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED);
-  EXPECT_EQ(info.errorNode, second);
-  FERRY_OK(cuGraphDestroyNode(second));
-  CUgraphNode empty = nullptr;
-  FERRY_OK(cuGraphAddEmptyNode(&empty, graph, &fill, 1));
-  CUgraphNode error = nullptr;
-  CUgraphExecUpdateResult result{};
-  EXPECT_EQ(cuGraphExecUpdate(executable, graph, &error, &result),
-            CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
-  EXPECT_EQ(result, CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED);
-  EXPECT_EQ(error, empty);
-}
-
-TEST_F(ExportsGraphExecTest, AnUpdatedInstanceStillKnowsItsFirstGraphsNodes) {
-  FERRY_OK(cuGraphInstantiateWithFlags(&executable, graph, 0));
-  FERRY_OK(cuGraphNodeSetEnabled(executable, fill, 0));
-  CUgraph other = nullptr;
-  FERRY_OK(cuGraphClone(&other, graph));
-  CUgraphExecUpdateResultInfo info{};
-  FERRY_OK(cuGraphExecUpdate_v2(executable, other, &info));
-  unsigned enabled = 1;
-  FERRY_OK(cuGraphNodeGetEnabled(executable, fill, &enabled));
-  EXPECT_EQ(enabled, 0U) << "an update changes parameters alone";
-}
-
 TEST_F(ExportsGraphExecTest, CapturedNodesOfEveryKindCanBeChanged) {
   const CUstream a_stream = stream();
   const CUevent first = event();
