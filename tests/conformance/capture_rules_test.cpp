@@ -124,6 +124,46 @@ TEST_F(CaptureRules, ForkedStreamsMustBeJoined) {
   EXPECT_EQ(status_of(side.handle), CU_STREAM_CAPTURE_STATUS_NONE);
 }
 
+TEST_F(CaptureRules, AForkedStreamMayGoOnceItIsJoined) {
+  const StreamOwner origin;
+  const EventOwner forked;
+  const EventOwner joined;
+  const DeviceBuffer buffer(kBytes);
+  const PinnedBuffer to(kBytes);
+  Captured captured;
+  begin(origin.handle);
+  FERRY_OK(cuda().cuEventRecord(forked.handle, origin.handle));
+  {
+    const StreamOwner side;
+    FERRY_OK(cuda().cuStreamWaitEvent(side.handle, forked.handle, 0));
+    fill(buffer, 7, side.handle);
+    FERRY_OK(cuda().cuEventRecord(joined.handle, side.handle));
+    FERRY_OK(cuda().cuStreamWaitEvent(origin.handle, joined.handle, 0));
+  }
+  EXPECT_EQ(status_of(origin.handle), CU_STREAM_CAPTURE_STATUS_ACTIVE);
+  fetch(to, buffer, origin.handle);
+  captured.end(origin.handle);
+  captured.launch(origin.handle);
+  FERRY_OK(cuda().cuStreamSynchronize(origin.handle));
+  EXPECT_TRUE(to.holds(7));
+}
+
+TEST_F(CaptureRules, TheWorkOfAStreamThatIsGoneMustBeJoinedToo) {
+  const StreamOwner origin;
+  const EventOwner forked;
+  const DeviceBuffer buffer(kBytes);
+  begin(origin.handle);
+  FERRY_OK(cuda().cuEventRecord(forked.handle, origin.handle));
+  {
+    const StreamOwner side;
+    FERRY_OK(cuda().cuStreamWaitEvent(side.handle, forked.handle, 0));
+    fill(buffer, 7, side.handle);
+  }
+  CUgraph graph = reinterpret_cast<CUgraph>(1);
+  EXPECT_EQ(cuda().cuStreamEndCapture(origin.handle, &graph), CUDA_ERROR_STREAM_CAPTURE_UNJOINED);
+  EXPECT_EQ(graph, nullptr);
+}
+
 TEST_F(CaptureRules, NodesThatTheProgramLetGoNeedNotBeJoined) {
   const StreamOwner origin;
   const StreamOwner side;

@@ -46,18 +46,22 @@ void Captures::forget(const Stream& stream) {
   const auto found = streams_.find(&stream);
   if (found == streams_.end()) return;
   const std::shared_ptr<Capture> capture = found->second.capture;
-  capture->invalidated = true;
   if (capture->origin == &stream) {
+    capture->invalidated = true;
     end(*capture);
-  } else {
-    streams_.erase(found);
+    return;
   }
+  const std::vector<std::uint64_t> last = values_of(found->second.after);
+  capture->left_behind.insert(capture->left_behind.end(), last.begin(), last.end());
+  streams_.erase(found);
 }
 
 void Captures::forget_all_of(const StreamGroup& group) {
   std::vector<const Stream*> going;
   for (const auto& [stream, in] : streams_) {
-    if (&stream->group == &group) going.push_back(stream);
+    if (&stream->group != &group) continue;
+    in.capture->invalidated = true;
+    going.push_back(stream);
   }
   for (const Stream* const stream : going) forget(*stream);
 }
@@ -87,6 +91,7 @@ bool Captures::invalidate_hindering(std::uint64_t thread, CUstreamCaptureMode mo
 bool Captures::is_joined(const Capture& capture) const {
   std::vector<std::uint64_t> last = values_of(streams_.at(capture.origin).after);
   last.insert(last.end(), capture.graph->let_go.begin(), capture.graph->let_go.end());
+  if (!capture.graph->lead_to(capture.left_behind, last)) return false;
   return std::ranges::all_of(streams_, [&](const auto& entry) {
     const CapturingStream& in = entry.second;
     return in.capture.get() != &capture || capture.graph->lead_to(values_of(in.after), last);

@@ -22,6 +22,7 @@ struct Capture {
   const Stream* origin = nullptr;
   CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
   std::uint64_t thread = 0;
+  std::vector<std::uint64_t> left_behind;  // the last nodes of streams that were destroyed
   bool invalidated = false;
   bool ended = false;
 };
@@ -50,8 +51,10 @@ class Captures {
   void begin(Stream& stream, Capture capture, std::vector<CUgraphNode> after);
   // All its streams leave it, and its graph is the program's.
   void end(Capture& capture);
-  // The stream goes. A capture without its origin can never be ended: it ends with it.
+  // The stream goes; what was captured in it has to be joined all the same. A capture without its
+  // origin can never be ended: it ends with it.
   void forget(const Stream& stream);
+  // Streams go with their context: captures that any of them is in become invalid.
   void forget_all_of(const StreamGroup& group);
 
   // Null for a stream that is in none.

@@ -108,10 +108,12 @@ TEST_F(CapturesTest, EndsWithItsOrigin) {
   const auto capture = captures.find(origin)->capture;
   captures.join(side, capture, {});
   captures.forget(side);
-  EXPECT_TRUE(capture->invalidated);
+  EXPECT_FALSE(capture->invalidated) << "nothing was captured in it";
+  EXPECT_TRUE(captures.is_joined(*capture));
   EXPECT_NE(captures.find(origin), nullptr);
   captures.join(side, capture, {});
   captures.forget_all_of(group);
+  EXPECT_TRUE(capture->invalidated);
   EXPECT_TRUE(capture->ended);
   EXPECT_FALSE(captures.any());
 }
