@@ -59,11 +59,6 @@ CUresult take_arguments(const LaunchRequest& request, const Kernel& kernel, Kern
   }
   if (sizes.empty()) return CUDA_SUCCESS;
   if (request.extra == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  if (sizes.size() > 1) {  // how they are aligned is not known
-    say_once(
-        "a launch with several arguments in one buffer (extra) is not supported by the stand-in");
-    return CUDA_ERROR_NOT_SUPPORTED;
-  }
   const void* buffer = nullptr;
   std::size_t bytes = 0;
   for (void** word = request.extra; *word != CU_LAUNCH_PARAM_END; word += 2) {
@@ -75,8 +70,10 @@ CUresult take_arguments(const LaunchRequest& request, const Kernel& kernel, Kern
       return CUDA_ERROR_INVALID_VALUE;
     }
   }
-  if (buffer == nullptr || bytes < sizes[0]) return CUDA_ERROR_INVALID_VALUE;
-  out.set(0, buffer, sizes[0]);
+  const std::vector<std::size_t> offsets = kernel.argument_offsets();
+  if (buffer == nullptr || bytes < offsets.back() + sizes.back()) return CUDA_ERROR_INVALID_VALUE;
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    out.set(i, static_cast<const std::byte*>(buffer) + offsets[i], sizes[i]);
   return CUDA_SUCCESS;
 }
 

@@ -2,8 +2,23 @@
 #include "sim/machine/kernels.hpp"
 
 #include <algorithm>
+#include <bit>
+
+#include "base/bytes.hpp"
 
 namespace ferry::sim {
+
+std::vector<std::size_t> Kernel::argument_offsets() const {
+  constexpr std::size_t kMost = 16;
+  std::vector<std::size_t> offsets;
+  std::size_t end = 0;
+  for (const std::size_t bytes : argument_bytes) {
+    const std::size_t divisor = std::size_t{1} << std::countr_zero(bytes | kMost);
+    offsets.push_back(align_up(end, divisor));
+    end = offsets.back() + bytes;
+  }
+  return offsets;
+}
 
 bool Kernels::add(const ferry_sim_kernel& kernel) {
   const bool sizes_given = kernel.argument_count == 0 || kernel.argument_bytes != nullptr;

@@ -18,6 +18,10 @@ namespace ferry::sim {
 struct Kernel {
   std::vector<std::size_t> argument_bytes;
   ferry_sim_kernel functions{};  // its other pointers may have gone
+
+  // Where each argument lies in one buffer that holds them all: aligned as the plain types and
+  // vectors of CUDA C++ are, to the largest power of two, up to 16, that divides its size.
+  [[nodiscard]] std::vector<std::size_t> argument_offsets() const;
 };
 
 class Kernels {

@@ -37,6 +37,12 @@ TEST(Kernels, AreFoundByName) {
   EXPECT_EQ(kernels.find("row"), nullptr);
 }
 
+TEST(Kernels, ArgumentsLieAsTheirSizesAreAligned) {
+  Kernel kernel;
+  kernel.argument_bytes = {1, 8, 4, 12, 16, 2, 64, 3};
+  EXPECT_EQ(kernel.argument_offsets(), (std::vector<std::size_t>{0, 8, 16, 20, 32, 48, 64, 128}));
+}
+
 TEST(Kernels, WithoutTheirPartsAreRefused) {
   Kernels kernels;
   for (const auto spoil :
