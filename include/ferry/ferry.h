@@ -260,7 +260,9 @@ FERRY_API ferry_status ferry_copy_engine_create(ferry_pinned_pool* pool,
 FERRY_API ferry_status ferry_copy_engine_destroy(ferry_copy_engine* engine);
 
 /* Submits `count` copies, which are unordered among themselves: neighbours become one copy, and
- * none crosses the border of a host registration. Pageable memory goes through pinned buffers.
+ * none crosses the border of a host registration or goes from one device allocation into the next.
+ * Pageable memory goes through pinned buffers; a request that begins in it counts as pageable to
+ * its end.
  *   - requires: no two requests write the same bytes, nor does one write what another reads;
  * pageable sources hold their bytes already; all memory stays valid until the ticket is complete,
  * pageable sources only until the call returns

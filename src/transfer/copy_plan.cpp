@@ -2,6 +2,7 @@
 #include "transfer/copy_plan.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
 
 namespace ferry {
@@ -39,19 +40,80 @@ Result<std::vector<CopyRequest>> in_order(std::span<const CopyRequest> requests,
   return ordered;
 }
 
-std::vector<CopyRequest> merge_runs(const std::vector<CopyRequest>& ordered, CopyPlan& plan) {
-  std::vector<CopyRequest> runs;
-  for (const CopyRequest& next : ordered) {
-    if (!runs.empty()) {
-      CopyRequest& run = runs.back();
-      if (run.destination + run.bytes.count == next.destination &&
-          run.source + run.bytes.count == next.source) {
-        run.bytes += next.bytes;
-        ++plan.merged;
-        continue;
-      }
+// One side of a run that grows.
+class Side {
+ public:
+  explicit Side(const MemoryRange& range) : range_(range) {}
+
+  // Whether a copy may go on into [at, +bytes), where it has come to. On a device, not beyond the
+  // allocation: the driver takes no copy across two. On the host, pageable memory is apart from
+  // the rest, because it is read and written in no stream's order.
+  Result<bool> may_go_on(std::uint64_t at, std::uint64_t bytes, const DescribeMemory& describe) {
+    const bool is_inside = range_.kind != MemoryKind::pageable && at + bytes <= range_.end;
+    if (is_inside || range_.kind == MemoryKind::device) return is_inside;
+    const Result<MemoryRange> next = describe(at);
+    if (!next) return next.error();
+    if (range_.kind == MemoryKind::pinned && at > range_.end) {
+      const Result<MemoryRange> last = describe(at - 1);
+      if (!last) return last.error();
+      range_ = *last;
     }
-    runs.push_back(next);
+    if (next->kind != range_.kind) return false;
+    range_ = *next;
+    return true;
+  }
+
+ private:
+  MemoryRange range_;
+};
+
+class Run {
+ public:
+  explicit Run(const CopyRequest& first) : copy_(first) {}
+  [[nodiscard]] const CopyRequest& copy() const { return copy_; }
+
+  // Whether the request has become part of it.
+  Result<bool> take(const CopyRequest& next, const DescribeMemory& describe) {
+    const std::uint64_t bytes = copy_.bytes.count;
+    if (copy_.destination + bytes != next.destination || copy_.source + bytes != next.source)
+      return false;
+    FERRY_TRY(look(describe));
+    const Result<bool> to = to_->may_go_on(next.destination, next.bytes.count, describe);
+    if (!to || !*to) return to;
+    const Result<bool> from = from_->may_go_on(next.source, next.bytes.count, describe);
+    if (from && *from) copy_.bytes += next.bytes;
+    return from;
+  }
+
+ private:
+  // The driver is asked about a run only once there is something to join.
+  Status look(const DescribeMemory& describe) {
+    if (to_) return {};
+    const Result<MemoryRange> to = describe(copy_.destination);
+    if (!to) return to.error();
+    const Result<MemoryRange> from = describe(copy_.source);
+    if (!from) return from.error();
+    to_.emplace(*to);
+    from_.emplace(*from);
+    return {};
+  }
+
+  CopyRequest copy_;
+  std::optional<Side> to_;
+  std::optional<Side> from_;
+};
+
+Result<std::vector<Run>> merge_runs(const std::vector<CopyRequest>& ordered,
+                                    const DescribeMemory& describe, CopyPlan& plan) {
+  std::vector<Run> runs;
+  for (const CopyRequest& next : ordered) {
+    const Result<bool> joined = runs.empty() ? false : runs.back().take(next, describe);
+    if (!joined) return joined.error();
+    if (*joined) {
+      ++plan.merged;
+    } else {
+      runs.emplace_back(next);
+    }
   }
   return runs;
 }
@@ -86,7 +148,10 @@ Result<CopyPlan> plan_copies(std::span<const CopyRequest> requests,
   CopyPlan plan;
   const Result<std::vector<CopyRequest>> ordered = in_order(requests, plan);
   if (!ordered) return ordered.error();
-  for (CopyRequest run : merge_runs(*ordered, plan)) {
+  const Result<std::vector<Run>> runs = merge_runs(*ordered, describe, plan);
+  if (!runs) return runs.error();
+  for (const Run& merged : *runs) {
+    CopyRequest run = merged.copy();
     while (run.bytes.count > 0) {
       const Result<Fragment> fragment = first_fragment(run, describe);
       if (!fragment) return fragment.error();

@@ -42,8 +42,10 @@ struct CopyPlan {
   std::uint64_t dropped = 0;  // requests of 0 bytes, and those made twice
 };
 
-// Drops what is redundant, joins requests whose two sides both continue one another, and cuts the
-// result at the borders of host registrations, which no copy may cross.
+// Drops what is redundant, joins requests whose two sides both continue one another, though not
+// from one allocation of a device into the next nor between pageable and other host memory, and
+// cuts the result at the borders of host registrations, which no copy may cross. A single request
+// that begins in pageable memory is staged to its end.
 // Errors: invalid_argument (an address wraps around, two requests write the same bytes from
 // different sources, both sides are host memory), and whatever `describe` answers.
 [[nodiscard]] Result<CopyPlan> plan_copies(std::span<const CopyRequest> requests,

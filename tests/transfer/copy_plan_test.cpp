@@ -6,18 +6,21 @@
 #include <algorithm>
 #include <map>
 #include <random>
+#include <set>
 
 namespace ferry {
 namespace {
 
 constexpr std::uint64_t kDevice = std::uint64_t{1} << 40;
 
-// Addresses from kDevice on are the device's; below, registrations; the rest is pageable.
+// Addresses from kDevice on are the device's, one allocation but for what is cut off; below,
+// registrations; the rest is pageable.
 class Memory {
  public:
   void pin(std::uint64_t start, std::uint64_t bytes) { pinned_[start] = start + bytes; }
+  void cut_allocation(std::uint64_t at) { cuts_.insert(at); }
   Result<MemoryRange> operator()(std::uint64_t address) const {
-    if (address >= kDevice) return MemoryRange{MemoryKind::device, 0};
+    if (address >= kDevice) return MemoryRange{MemoryKind::device, *cuts_.upper_bound(address)};
     auto range = pinned_.upper_bound(address);
     if (range == pinned_.begin() || address >= (--range)->second)
       return MemoryRange{MemoryKind::pageable, 0};
@@ -26,6 +29,7 @@ class Memory {
 
  private:
   std::map<std::uint64_t, std::uint64_t> pinned_;
+  std::set<std::uint64_t> cuts_{~std::uint64_t{0}};
 };
 
 CopyPlan plan(const std::vector<CopyRequest>& requests, const Memory& memory) {
@@ -75,6 +79,55 @@ TEST(CopyPlan, NoCopyCrossesTheBorderOfARegistration) {
   EXPECT_EQ(made.fragments[1].source, kDevice + 0x800);
   EXPECT_EQ(made.fragments[1].bytes, 2_KiB);
   EXPECT_EQ(made.fragments[1].direction, Direction::to_host);
+}
+
+TEST(CopyPlan, NoCopyIsMadeAcrossTwoAllocationsOfTheDevice) {
+  Memory memory;
+  memory.pin(0x10000, 0x10000);
+  memory.cut_allocation(kDevice + 512);
+  const std::vector<CopyRequest> up{{kDevice, 0x10000, 256_B},
+                                    {kDevice + 256, 0x10100, 256_B},
+                                    {kDevice + 512, 0x10200, 256_B},
+                                    {kDevice + 768, 0x10300, 256_B}};
+  std::vector<CopyRequest> down;
+  for (const CopyRequest& request : up)
+    down.push_back({request.source, request.destination, request.bytes});
+  for (const auto& requests : {up, down}) {
+    const CopyPlan made = plan(requests, memory);
+    ASSERT_EQ(made.fragments.size(), 2U);
+    EXPECT_EQ(made.fragments[0].bytes, 512_B);
+    EXPECT_EQ(made.fragments[1].bytes, 512_B);
+    EXPECT_EQ(made.merged, 2U);
+  }
+}
+
+TEST(CopyPlan, PinnedMemoryBesidePageableMemoryIsNotStagedWithIt) {
+  Memory memory;
+  memory.pin(0x11000, 0x1000);
+  const CopyPlan made = plan({{kDevice, 0x10000, 4_KiB},
+                              {kDevice + 0x1000, 0x11000, 4_KiB},
+                              {kDevice + 0x2000, 0x12000, 4_KiB},
+                              {kDevice + 0x3000, 0x13000, 4_KiB}},
+                             memory);
+  ASSERT_EQ(made.fragments.size(), 3U);
+  EXPECT_TRUE(made.fragments[0].staged);
+  EXPECT_EQ(made.fragments[0].bytes, 4_KiB);
+  EXPECT_FALSE(made.fragments[1].staged);
+  EXPECT_EQ(made.fragments[1].bytes, 4_KiB);
+  EXPECT_TRUE(made.fragments[2].staged);
+  EXPECT_EQ(made.fragments[2].bytes, 8_KiB);
+}
+
+TEST(CopyPlan, ARunThatLeftItsRegistrationGoesOnAsWhatItIsIn) {
+  Memory memory;
+  memory.pin(0x10000, 0x1000);
+  memory.pin(0x12000, 0x1000);
+  const CopyPlan made =
+      plan({{kDevice, 0x10000, 8_KiB}, {kDevice + 0x2000, 0x12000, 4_KiB}}, memory);
+  ASSERT_EQ(made.fragments.size(), 3U);
+  EXPECT_TRUE(made.fragments[1].staged);
+  EXPECT_EQ(made.fragments[1].bytes, 4_KiB);
+  EXPECT_FALSE(made.fragments[2].staged);
 }
 
 TEST(CopyPlan, WhatRunsOnIntoPageableMemoryIsStagedFromThere) {
