@@ -43,6 +43,8 @@ std::vector<std::filesystem::path> profile_files() {
 
 // Discarded where the file cannot be read or is not JSON.
 Json read_json(const std::filesystem::path& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return Json(Json::value_t::discarded);
   std::ifstream file(path, std::ios::binary);
   if (!file) return Json(Json::value_t::discarded);
   return Json::parse(file, nullptr, false);

@@ -76,6 +76,7 @@ TEST(SimShow, AnUnknownNameIsRefusedWithTheList) {
 
 TEST(SimShow, AFileByItsPath) {
   EXPECT_EQ(sim({"show", "/nonexistent.json"}).exit_code, 2);
+  EXPECT_EQ(sim({"show", "/"}).exit_code, 2) << "a folder";
   const auto list = nlohmann::json::parse(sim({"list", "--json"}).out);
   const Outcome run = sim({"show", list[1].at("path").get<std::string>()});
   EXPECT_EQ(run.exit_code, 0) << run.err;
