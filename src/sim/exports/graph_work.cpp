@@ -8,9 +8,11 @@ namespace ferry::sim {
 
 namespace {
 
-// Requires: `context` names one.
+// The context that a node is to run in: the current one where none is named.
 CUresult find_context(Call& call, CUcontext context, NodeWork& out) {
-  const Context* const found = call.machine.contexts.find(value_of(context));
+  if (context == nullptr && call.context == nullptr) return call.no_context;
+  const Context* const found =
+      context == nullptr ? call.context : call.machine.contexts.find(value_of(context));
   if (found == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   out.context = found->handle;
   return static_cast<CUresult>(found->streams->fault);

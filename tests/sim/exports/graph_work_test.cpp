@@ -40,6 +40,17 @@ TEST_F(GraphWorkTest, AnEmptyCopyIsANodeThatDoesNothing) {
   EXPECT_EQ(type_of(*work.work.node), CU_GRAPH_NODE_TYPE_MEMCPY);
 }
 
+TEST_F(GraphWorkTest, WithoutAContextItIsTheCurrentOnes) {
+  NodeWork work;
+  CUgraphNodeParams params{};
+  params.type = CU_GRAPH_NODE_TYPE_MEMSET;
+  params.memset = {allocate(64), 0, 6, 1, 64, 1, nullptr};
+  EXPECT_EQ(make(params, work), CUDA_SUCCESS);
+  EXPECT_EQ(work.context, value_of(context));
+  FERRY_OK(cuCtxSetCurrent(nullptr));
+  EXPECT_EQ(make(params, work), CUDA_ERROR_INVALID_CONTEXT);
+}
+
 TEST_F(GraphWorkTest, WhatIsNotThereIsSaid) {
   NodeWork work;
   CUgraphNodeParams params{};
@@ -47,7 +58,7 @@ TEST_F(GraphWorkTest, WhatIsNotThereIsSaid) {
   EXPECT_EQ(make(params, work), CUDA_ERROR_NOT_SUPPORTED);
   params = {};
   params.type = CU_GRAPH_NODE_TYPE_MEMSET;
-  params.memset = {allocate(64), 0, 6, 1, 64, 1, nullptr};
+  params.memset = {allocate(64), 0, 6, 1, 64, 1, reinterpret_cast<CUcontext>(7)};
   EXPECT_EQ(make(params, work), CUDA_ERROR_INVALID_CONTEXT);
   params = {};
   params.type = CU_GRAPH_NODE_TYPE_EVENT_RECORD;
