@@ -22,6 +22,17 @@ int device_of(Call& call, const FunctionEntry& function) {
   return call.machine.contexts.find(function.context)->device;
 }
 
+// Runs body(Call&, FunctionEntry&) where the handle stands for a function, or for a kernel in the
+// current context.
+template <typename Body>
+CUresult with_function(Symbol symbol, CUfunction function, Body&& body) {
+  return Library::get().call(symbol, Need::context, [&](Call& call) {
+    FunctionEntry* const entry =
+        find_function(call.machine, call.context->handle, value_of(function));
+    return entry == nullptr ? CUDA_ERROR_INVALID_HANDLE : body(call, *entry);
+  });
+}
+
 // As a number of two digits: 90 for 9.0.
 int architecture(Call& call, int device) {
   return 10 * attribute_of(call.machine, device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
@@ -97,13 +108,10 @@ int blocks_that_fit(Call& call, int device, int threads, std::size_t shared) {
 
 CUresult most_blocks(Symbol symbol, CUfunction function, int* out, int threads, std::size_t shared,
                      unsigned flags) {
-  return Library::get().call(symbol, Need::context, [&](Call& call) {
-    const FunctionEntry* const entry =
-        find_function(call.machine, call.context->handle, value_of(function));
-    if (entry == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  return with_function(symbol, function, [&](Call& call, const FunctionEntry& entry) {
     if (out == nullptr || threads <= 0 || flags > CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE)
       return CUDA_ERROR_INVALID_VALUE;
-    *out = blocks_that_fit(call, device_of(call, *entry), threads, shared);
+    *out = blocks_that_fit(call, device_of(call, entry), threads, shared);
     return CUDA_SUCCESS;
   });
 }
@@ -127,13 +135,10 @@ std::vector<BlockShape> shapes_to_try(CUoccupancyB2DSize shared_of, std::size_t 
 
 CUresult best_shape(Symbol symbol, CUfunction function, int* grid, int* block,
                     const std::vector<BlockShape>& shapes, unsigned flags) {
-  return Library::get().call(symbol, Need::context, [&](Call& call) {
-    const FunctionEntry* const entry =
-        find_function(call.machine, call.context->handle, value_of(function));
-    if (entry == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  return with_function(symbol, function, [&](Call& call, const FunctionEntry& entry) {
     if (grid == nullptr || block == nullptr || flags > CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE)
       return CUDA_ERROR_INVALID_VALUE;
-    const int device = device_of(call, *entry);
+    const int device = device_of(call, entry);
     int most_threads = 0;
     *grid = *block = 0;
     for (const BlockShape& shape : shapes) {
@@ -182,30 +187,24 @@ using ferry::sim::Library;
 using ferry::sim::Need;
 using ferry::sim::Symbol;
 using ferry::sim::value_of;
+using ferry::sim::with_function;
 
 CUresult cuFuncGetAttribute(int* pi, CUfunction_attribute attrib, CUfunction hfunc) {
-  return Library::get().call(Symbol::cuFuncGetAttribute, Need::context, [&](Call& call) {
-    const FunctionEntry* const function =
-        ferry::sim::find_function(call.machine, call.context->handle, value_of(hfunc));
-    if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-    if (pi == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    return ferry::sim::get_attribute(call, *function, attrib, *pi);
-  });
+  return with_function(Symbol::cuFuncGetAttribute, hfunc,
+                       [&](Call& call, const FunctionEntry& function) {
+                         if (pi == nullptr) return CUDA_ERROR_INVALID_VALUE;
+                         return ferry::sim::get_attribute(call, function, attrib, *pi);
+                       });
 }
 
 CUresult cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib, int value) {
-  return Library::get().call(Symbol::cuFuncSetAttribute, Need::context, [&](Call& call) {
-    FunctionEntry* const function =
-        ferry::sim::find_function(call.machine, call.context->handle, value_of(hfunc));
-    if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-    return ferry::sim::set_attribute(call, *function, attrib, value);
+  return with_function(Symbol::cuFuncSetAttribute, hfunc, [&](Call& call, FunctionEntry& function) {
+    return ferry::sim::set_attribute(call, function, attrib, value);
   });
 }
 
 CUresult cuFuncSetCacheConfig(CUfunction hfunc, CUfunc_cache config) {
-  return Library::get().call(Symbol::cuFuncSetCacheConfig, Need::context, [&](Call& call) {
-    if (ferry::sim::find_function(call.machine, call.context->handle, value_of(hfunc)) == nullptr)
-      return CUDA_ERROR_INVALID_HANDLE;
+  return with_function(Symbol::cuFuncSetCacheConfig, hfunc, [&](Call&, const FunctionEntry&) {
     return config > CU_FUNC_CACHE_PREFER_EQUAL ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
   });
 }
@@ -244,24 +243,18 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* minGridSize, int* blockS
 
 CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t* dynamicSmemSize, CUfunction func,
                                                  int numBlocks, int blockSize) {
-  return Library::get().call(
-      Symbol::cuOccupancyAvailableDynamicSMemPerBlock, Need::context, [&](Call& call) {
-        const FunctionEntry* const function =
-            ferry::sim::find_function(call.machine, call.context->handle, value_of(func));
-        if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-        if (dynamicSmemSize == nullptr) return CUDA_ERROR_INVALID_VALUE;
-        return ferry::sim::shared_left(call, *function, numBlocks, blockSize, *dynamicSmemSize);
-      });
+  return with_function(Symbol::cuOccupancyAvailableDynamicSMemPerBlock, func,
+                       [&](Call& call, const FunctionEntry& function) {
+                         if (dynamicSmemSize == nullptr) return CUDA_ERROR_INVALID_VALUE;
+                         return ferry::sim::shared_left(call, function, numBlocks, blockSize,
+                                                        *dynamicSmemSize);
+                       });
 }
 
 CUresult cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t* paramOffset,
                             size_t* paramSize) {
-  return Library::get().call(Symbol::cuFuncGetParamInfo, Need::context, [&](Call& call) {
-    const FunctionEntry* const function =
-        ferry::sim::find_function(call.machine, call.context->handle, value_of(func));
-    return function == nullptr
-               ? CUDA_ERROR_INVALID_HANDLE
-               : ferry::sim::parameter_of(function->name, paramIndex, paramOffset, paramSize);
+  return with_function(Symbol::cuFuncGetParamInfo, func, [&](Call&, const FunctionEntry& function) {
+    return ferry::sim::parameter_of(function.name, paramIndex, paramOffset, paramSize);
   });
 }
 
