@@ -206,7 +206,8 @@ typedef struct ferry_copy_request {
 FERRY_API ferry_status ferry_pinned_pool_create(int device, ferry_pinned_pool** pool);
 
 /* Destroys a pool and unpins all of its memory; blocks still live become invalid.
- *   - requires: no other thread uses the pool; its copy engines are destroyed
+ *   - requires: no other thread uses the pool; its copy engines are destroyed; no stream of the
+ *             device captures
  *   - stream order: after all work of the device
  *   - blocks host: until the device is idle
  *   - errors: none */
@@ -232,7 +233,8 @@ FERRY_API ferry_status ferry_pinned_free(ferry_pinned_pool* pool, void* pointer)
  *   - requires: a live block; a living stream of the device's primary context
  *   - stream order: the block is not given out again before that work has finished
  *   - blocks host: never
- *   - errors: NOT_OWNED; those of the driver: the use is not known to the pool then */
+ *   - errors: NOT_OWNED, CAPTURE_ACTIVE; those of the driver: the use is not known to the pool then
+ */
 FERRY_API ferry_status ferry_pinned_record_use(ferry_pinned_pool* pool, const void* pointer,
                                                void* stream);
 
@@ -263,15 +265,17 @@ FERRY_API ferry_status ferry_copy_engine_destroy(ferry_copy_engine* engine);
  * none crosses the border of a host registration or goes from one device allocation into the next.
  * Pageable memory goes through pinned buffers; a request that begins in it counts as pageable to
  * its end.
- *   - requires: no two requests write the same bytes, nor does one write what another reads;
- * pageable sources hold their bytes already; all memory stays valid until the ticket is complete,
- * pageable sources only until the call returns
+ *   - requires: streams of the device's primary context; no two requests write the same bytes, nor
+ *             does one write what another reads; pageable sources hold their bytes already; all
+ *             memory stays valid until the ticket is complete, pageable sources only until the
+ *             call returns
  *   - stream order: after the work queued so far on `streams` and after the copies of `tickets`
  *   - blocks host: where a side is pageable: until such sources are read and such destinations
  *                  written
- *   - errors: INVALID_ARGUMENT (two requests write the same bytes, both sides are host memory),
- *             OUT_OF_MEMORY, those of the driver; some copies may have been made then, none is
- * still running */
+ *   - errors: INVALID_ARGUMENT (an address is NULL, two requests write the same bytes, neither side
+ *             is memory of a device), CAPTURE_ACTIVE (one of `streams` captures; the capture goes
+ *             on), OUT_OF_MEMORY, those of the driver; some copies may have been made then, none is
+ *             still running */
 FERRY_API ferry_status ferry_copy_batch(ferry_copy_engine* engine,
                                         const ferry_copy_request* requests, size_t count,
                                         void* const* streams, size_t stream_count,
@@ -296,7 +300,7 @@ FERRY_API ferry_status ferry_ticket_wait(const ferry_ticket* ticket);
  *   - requires: a live ticket; a living stream
  *   - stream order: later work of `stream` waits
  *   - blocks host: never
- *   - errors: those of the driver */
+ *   - errors: CAPTURE_ACTIVE, those of the driver */
 FERRY_API ferry_status ferry_ticket_wait_on(const ferry_ticket* ticket, void* stream);
 
 /* Forgets a ticket; its copies go on. NULL is ignored.

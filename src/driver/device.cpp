@@ -250,6 +250,12 @@ Result<bool> Device::is_capturing(StreamRef stream) {
   return capture != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
+Status refuse_capturing(Device& device, StreamRef stream) {
+  const Result<bool> capturing = device.is_capturing(stream);
+  if (!capturing) return capturing.error();
+  return *capturing ? Status(Code::capture_active, "the stream is being captured") : Status();
+}
+
 // --- Marks ---
 
 Status Device::fill_words(DeviceAddress address, Bytes pitch, std::uint64_t rows,

@@ -123,4 +123,8 @@ class Device {
   CallCounters counters_;
 };
 
+// capture_active while the stream captures: nothing that is queued on it would run before the
+// graph does. The capture stays as it is.
+[[nodiscard]] Status refuse_capturing(Device& device, StreamRef stream);
+
 }  // namespace ferry

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "driver/outside_captures.hpp"
+
 namespace ferry {
 
 namespace {
@@ -41,6 +43,7 @@ Result<void*> PinnedPool::allocate(Bytes bytes) {
   if (bytes.count == 0) return static_cast<void*>(nullptr);
   if (bytes > kLargestRequest) return Status(Code::out_of_memory, "pinned pool");
   const std::uint64_t size = align_up(bytes.count, kPage);
+  const OutsideCaptures outside(device_.driver());
   const MutexLock lock(mutex_);
   poll_fences();
   std::uint64_t address = take_free(size);
@@ -115,6 +118,7 @@ Status PinnedPool::free(void* pointer) {
 }
 
 Status PinnedPool::record_use(const void* pointer, StreamRef stream) {
+  const OutsideCaptures outside(device_.driver());
   const MutexLock lock(mutex_);
   const auto block = containing(address_of(pointer));
   if (block == live_.end()) return Status(Code::not_owned, "pinned pool");
@@ -151,6 +155,7 @@ void PinnedPool::poll_fences() {
 }
 
 Result<Bytes> PinnedPool::trim(Bytes keep) {
+  const OutsideCaptures outside(device_.driver());
   const MutexLock lock(mutex_);
   poll_fences();
   Bytes returned;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transfer/copy_engine.hpp"
 
+#include "driver/outside_captures.hpp"
+
 namespace ferry {
 
 Result<std::unique_ptr<CopyEngine>> CopyEngine::create(Device& device, PinnedPool& pinned) {
@@ -21,6 +23,7 @@ Status CopyEngine::open_channels() {
 }
 
 CopyEngine::~CopyEngine() {
+  const OutsideCaptures outside(device_.driver());
   const MutexLock lock(mutex_);
   for (Channel& channel : channels_) {
     if (channel.staging == nullptr) continue;
@@ -38,6 +41,7 @@ Result<Ticket> CopyEngine::submit(std::span<const CopyRequest> requests, const C
   std::array<bool, kDirections> used{};
   for (const Fragment& fragment : plan->fragments)
     used[static_cast<std::size_t>(fragment.direction)] = true;
+  const OutsideCaptures outside(device_.driver());
   const MutexLock lock(mutex_);
   FERRY_TRY(order_after(used, after));
   Status status;
@@ -49,7 +53,8 @@ Result<Ticket> CopyEngine::submit(std::span<const CopyRequest> requests, const C
   if (!status || !events) {
     // The caller gets no ticket to wait with.
     for (std::size_t i = 0; i < kDirections; ++i) {
-      if (used[i]) static_cast<void>(device_.synchronize(channels_[i].stream));
+      if (used[i] && !device_.synchronize(channels_[i].stream))
+        static_cast<void>(device_.synchronize());
     }
     if (!events) return events.error();
     events_.give_back(*events);
@@ -67,6 +72,8 @@ Status CopyEngine::order_after(const std::array<bool, kDirections>& used, const 
   std::vector<EventHandle> recorded;
   Status status;
   for (const StreamRef stream : after.streams) {
+    status = refuse_capturing(device_, stream);
+    if (!status) break;
     const Result<EventHandle> event = events_.record(stream);
     if (!event) {
       status = event.error();

@@ -11,6 +11,10 @@ namespace {
 
 Status check(const CopyRequest& request) {
   const std::uint64_t bytes = request.bytes.count;
+  if (bytes > 0 && request.destination == 0)
+    return Status(Code::invalid_argument, "the destination of a copy is NULL");
+  if (bytes > 0 && request.source == 0)
+    return Status(Code::invalid_argument, "the source of a copy is NULL");
   if (request.destination + bytes < request.destination || request.source + bytes < request.source)
     return Status(Code::invalid_argument, "a copy runs past the last address");
   return {};
@@ -131,7 +135,7 @@ Result<Fragment> first_fragment(const CopyRequest& run, const DescribeMemory& de
   const bool to_device = to->kind == MemoryKind::device;
   const bool from_device = from->kind == MemoryKind::device;
   if (!to_device && !from_device)
-    return Status(Code::invalid_argument, "a copy between two places in host memory");
+    return Status(Code::invalid_argument, "neither side of a copy is memory of a device");
   Fragment fragment{run.destination, run.source, run.bytes, Direction::on_device, false};
   if (!to_device) fragment.direction = Direction::to_host;
   if (!from_device) fragment.direction = Direction::to_device;

@@ -46,8 +46,8 @@ struct CopyPlan {
 // from one allocation of a device into the next nor between pageable and other host memory, and
 // cuts the result at the borders of host registrations, which no copy may cross. A single request
 // that begins in pageable memory is staged to its end.
-// Errors: invalid_argument (an address wraps around, two requests write the same bytes from
-// different sources, both sides are host memory), and whatever `describe` answers.
+// Errors: invalid_argument (an address is null or wraps around, two requests write the same bytes
+// from different sources, neither side is memory of a device), and whatever `describe` answers.
 [[nodiscard]] Result<CopyPlan> plan_copies(std::span<const CopyRequest> requests,
                                            const DescribeMemory& describe);
 

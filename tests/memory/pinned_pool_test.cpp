@@ -7,6 +7,7 @@
 #include <random>
 #include <set>
 
+#include "driver/capturing.hpp"
 #include "memory/device_pool_fixture.hpp"
 
 namespace ferry {
@@ -75,6 +76,16 @@ TEST_P(PinnedPoolTest, ManyUsesKeepFewEvents) {
   }
   EXPECT_LE(sim_.calls("cuEventCreate"), 4U);
   ASSERT_TRUE(pool_->free(block));
+}
+
+TEST_P(PinnedPoolTest, GoesOnBesideACaptureAndLeavesItAlone) {
+  testing_support::Capturing capturing(sim_.pool_side().driver(), sim_.stream());
+  void* const block = allocate(1_MiB);
+  EXPECT_TRUE(pool_->record_use(block, stream_));
+  EXPECT_TRUE(pool_->record_use(block, stream_));  // asks how the first use has fared
+  EXPECT_TRUE(pool_->free(block));
+  EXPECT_TRUE(pool_->trim(0_B).ok());
+  EXPECT_EQ(capturing.end(), 0U);
 }
 
 TEST_P(PinnedPoolTest, KnowsItsOwn) {

@@ -6,6 +6,7 @@
 #include <random>
 #include <thread>
 
+#include "driver/capturing.hpp"
 #include "transfer/copy_engine_fixture.hpp"
 
 namespace ferry {
@@ -118,6 +119,61 @@ TEST_P(CopyEngineTest, AFailureLeavesNothingRunning) {
     std::memset(from, 1, kBytes);  // nobody reads it any more
   }
   EXPECT_TRUE(copy(requests).wait());
+}
+
+TEST_P(CopyEngineTest, AFailureLeavesNothingRunningWhereTheWaitFailsToo) {
+  unsigned char* const from = pinned();
+  const std::vector<CopyRequest> requests = {{device_, address_of(from), Bytes{kBytes / 2}},
+                                             {device_ + kBytes / 2, address_of(from), 512_B}};
+  std::memset(from, 2, kBytes);
+  sim_.fail_nth("cuMemcpyAsync", 2, testing_support::kCudaUnknown);
+  sim_.fail_nth("cuStreamSynchronize", 1, testing_support::kCudaUnknown);
+  EXPECT_FALSE(engine_->submit(requests, {}).ok());
+  std::memset(from, 1, kBytes);  // nobody reads it any more
+  EXPECT_EQ(sim_.word_at(DeviceAddress{device_}, sim_.stream()), 0x02020202U);
+}
+
+TEST_P(CopyEngineTest, NullAddressesAreRefused) {
+  for (const CopyRequest& request :
+       {CopyRequest{device_, 0, Bytes{kBytes}}, CopyRequest{0, device_, Bytes{kBytes}}}) {
+    const Result<Ticket> ticket = engine_->submit(std::span(&request, 1), {});
+    EXPECT_EQ(ticket.error().code(), Code::invalid_argument);
+    EXPECT_NE(ticket.error().describe().find("is NULL"), std::string::npos);
+  }
+}
+
+TEST_P(CopyEngineTest, ACapturingStreamIsNothingThatCopiesCanComeAfter) {
+  const StreamRef compute = sim_.stream();
+  const CopyRequest request{device_, address_of(pinned()), Bytes{kBytes}};
+  const StreamRef streams[] = {sim_.stream(), compute};
+  const Ticket earlier = copy({request});
+  testing_support::Capturing capturing(sim_.pool_side().driver(), compute);
+  EXPECT_EQ(engine_->submit(std::span(&request, 1), {streams, {}}).error().code(),
+            Code::capture_active);
+  EXPECT_EQ(earlier.wait_on(compute).code(), Code::capture_active);
+  EXPECT_EQ(capturing.end(), 0U);
+  EXPECT_TRUE(copy({request}, {streams, {}}).wait());
+}
+
+TEST_P(CopyEngineTest, CopiesGoOnBesideACaptureAndLeaveItAlone) {
+  const StreamRef compute = sim_.stream();
+  std::vector<unsigned char> back(kBytes);
+  testing_support::Capturing capturing(sim_.pool_side().driver(), compute);
+  unsigned char* const from = pinned();
+  std::memset(from, 6, kBytes);
+  {
+    const Ticket up = copy({{device_, address_of(from), Bytes{kBytes}}});
+    const Ticket* const after[] = {&up};
+    const Ticket down = copy({{address_of(back.data()), device_, Bytes{kBytes}}}, {{}, after});
+    while (!down.is_complete().value()) {
+    }
+    EXPECT_TRUE(down.wait());
+  }
+  EXPECT_EQ(back, std::vector<unsigned char>(kBytes, 6));
+  EXPECT_TRUE(pinned_->free(from));
+  EXPECT_TRUE(pinned_->trim(0_B).ok());
+  engine_.reset();
+  EXPECT_EQ(capturing.end(), 0U);
 }
 
 TEST_P(CopyEngineTest, GoesOnlyWhenItsCopiesHaveRun) {

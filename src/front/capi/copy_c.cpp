@@ -96,6 +96,8 @@ ferry_status ferry_pinned_record_use(ferry_pinned_pool* pool, const void* pointe
   constexpr const char* kName = "ferry_pinned_record_use";
   return guarded(kName, [&]() -> ferry_status {
     if (pool == nullptr) return null_argument(kName, "pool");
+    if (const Status capturing = refuse_capturing(*pool->device, StreamRef(stream)); !capturing)
+      return fail(capturing, kName);
     return answer(pool->pool->record_use(pointer, StreamRef(stream)), kName);
   });
 }

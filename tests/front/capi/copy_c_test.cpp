@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -76,6 +77,27 @@ TEST_F(CopyC, PinnedMemoryIsKeptAndTrimmed) {
   EXPECT_EQ(ferry_pinned_pool_trim(pinned_, 0, &returned), FERRY_OK);
   EXPECT_EQ(returned, kBytes);
   EXPECT_EQ(ferry_pinned_pool_trim(pinned_, 0, nullptr), FERRY_OK);
+}
+
+TEST_F(CopyC, ACapturingStreamIsNoUserOfPinnedMemory) {
+  void* const driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+  ASSERT_NE(driver, nullptr);
+  const auto call = [&](const char* name, auto... arguments) {
+    return reinterpret_cast<int (*)(decltype(arguments)...)>(dlsym(driver, name))(arguments...);
+  };
+  void* context = nullptr;
+  void* stream = nullptr;
+  void* graph = nullptr;
+  ASSERT_EQ(call("cuDevicePrimaryCtxRetain", &context, 0), 0);
+  ASSERT_EQ(call("cuCtxSetCurrent", context), 0);
+  ASSERT_EQ(call("cuStreamCreate", &stream, 1U), 0);
+  ASSERT_EQ(call("cuStreamBeginCapture_v2", stream, 0), 0);
+  EXPECT_EQ(ferry_pinned_record_use(pinned_, pinned(), stream), FERRY_ERROR_CAPTURE_ACTIVE);
+  EXPECT_THAT(ferry_last_error(), HasSubstr("the stream is being captured"));
+  EXPECT_EQ(call("cuStreamEndCapture", stream, &graph), 0);
+  EXPECT_EQ(call("cuGraphDestroy", graph), 0);
+  EXPECT_EQ(call("cuStreamDestroy_v2", stream), 0);
+  EXPECT_EQ(call("cuDevicePrimaryCtxRelease_v2", 0), 0);
 }
 
 TEST_F(CopyC, MisuseIsRefusedInWords) {
