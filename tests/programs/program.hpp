@@ -33,6 +33,7 @@ struct Group {
 [[nodiscard]] std::span<const Program> correct_graphs();
 [[nodiscard]] std::span<const Program> faulty_programs();
 [[nodiscard]] std::span<const Program> faulty_graphs();
+[[nodiscard]] std::span<const Program> faulty_host_functions();
 
 inline constexpr std::size_t kBytes = 64 * 1024;
 

@@ -7,11 +7,12 @@
 namespace ferry::programs {
 
 std::span<const Group> groups() {
-  static const std::array<Group, 5> all{{{"correct", correct_orders()},
+  static const std::array<Group, 6> all{{{"correct", correct_orders()},
                                          {"correct", correct_memory()},
                                          {"correct", correct_graphs()},
                                          {"faulty", faulty_programs()},
-                                         {"faulty", faulty_graphs()}}};
+                                         {"faulty", faulty_graphs()},
+                                         {"faulty", faulty_host_functions()}}};
   return all;
 }
 

@@ -14,6 +14,23 @@ bool is_met(const Operation& operation) {
   return !operation.may_begin || operation.stream->group.fault != 0 || operation.may_begin();
 }
 
+// How far a stream's queue is looked at for what its operations come after.
+constexpr std::ptrdiff_t kLookAhead = 8;
+
+// Of other streams, the newest operation that has to run before `target`, as far as the front of
+// its queue tells; null where the front itself may run and is newer.
+Ticket newest_before(const Ticket& target) {
+  const std::deque<Ticket>& queue = target->stream->queue;
+  Ticket newest = newest_open(queue.front()->after);
+  const bool front_waits = newest != nullptr;
+  for (auto at = queue.begin(); *at != target && at + 1 - queue.begin() < kLookAhead;) {
+    const Ticket other = newest_open((*++at)->after);
+    if (other && (!newest || other->number > newest->number)) newest = other;
+  }
+  if (!newest || front_waits || newest->number > queue.front()->number) return newest;
+  return nullptr;
+}
+
 bool is_ready(const Operation& operation) {
   return !operation.running && std::ranges::all_of(operation.after, is_done) && is_met(operation);
 }
@@ -24,19 +41,20 @@ bool is_done(const Ticket& ticket) {
   return !ticket || ticket->done;
 }
 
+Ticket newest_open(std::span<const Ticket> tickets) {
+  Ticket newest;
+  for (const Ticket& ticket : tickets) {
+    if (!is_done(ticket) && (!newest || ticket->number > newest->number)) newest = ticket;
+  }
+  return newest;
+}
+
 Ticket next_needed(const Ticket& target) {
   // Every step leads to an operation that was enqueued earlier, so the walk ends.
   Ticket at = target;
-  while (true) {
-    const Ticket& front = at->stream->queue.front();
-    if (front != at) {
-      at = front;
-      continue;
-    }
-    const auto earlier = std::ranges::find_if_not(at->after, is_done);
-    if (earlier == at->after.end()) return at->running || !is_met(*at) ? nullptr : at;
-    at = *earlier;
-  }
+  while (const Ticket earlier = newest_before(at)) at = earlier;
+  const Ticket& front = at->stream->queue.front();
+  return front->running || !is_met(*front) ? nullptr : front;
 }
 
 std::vector<Ticket> ready_operations(std::span<const std::unique_ptr<StreamGroup>> groups) {

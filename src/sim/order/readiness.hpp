@@ -14,8 +14,12 @@ namespace ferry::sim {
 // Nothing, or an operation that has run.
 [[nodiscard]] bool is_done(const Ticket& ticket);
 
+// Of those that are not done, the one that was enqueued last; null when all are.
+[[nodiscard]] Ticket newest_open(std::span<const Ticket> tickets);
+
 // The operation to run next on the way to `target`, which is not done; null when that one is
-// running already, or waits for its condition.
+// running already, or waits for its condition. Of several that the target waits for, the one that
+// was enqueued last goes first: a program that forgot to order them meant it the other way round.
 [[nodiscard]] Ticket next_needed(const Ticket& target);
 
 // One candidate for each stream whose oldest operation may run, in the order of enqueueing.

@@ -35,8 +35,9 @@ void StreamEngine::finish(Lock& lock, std::span<const Ticket> tickets) {
   // then.
   for (const Ticket& ticket : tickets) wait_in_time(lock, ticket);
   if (schedule_ == Schedule::eager) progress(lock);
+  // The newest first, like next_needed.
+  while (const Ticket newest = newest_open(tickets)) finish(lock, newest);
   for (const Ticket& ticket : tickets) {
-    finish(lock, ticket);
     if (ticket && ticket->behind_condition)
       observe(ticket->clock);  // it has learnt of more by running
   }

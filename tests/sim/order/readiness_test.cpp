@@ -92,6 +92,33 @@ TEST_F(ReadinessTest, TheWayToATargetLeadsThroughItsStreamAndWhatItComesAfter) {
   EXPECT_EQ(next_needed(target), nullptr) << "somebody else runs it";
 }
 
+TEST_F(ReadinessTest, OfWhatATargetComesAfterTheNewestIsNext) {
+  const Ticket early = append(*first);
+  const Ticket late = append(*second);
+  const Ticket target = append(add_stream(3), {late, early});
+  EXPECT_EQ(next_needed(target), late);
+  finish(late);
+  EXPECT_EQ(next_needed(target), early);
+  EXPECT_EQ(newest_open(std::vector<Ticket>{early, nullptr, late}), early);
+  EXPECT_EQ(newest_open({}), nullptr);
+}
+
+TEST_F(ReadinessTest, AStreamThatWaitsForTwoMayMeetTheNewerFirst) {
+  const Ticket early = append(*first);
+  const Ticket late = append(*second);
+  Stream& both = add_stream(3);
+  append(both, {early});
+  const Ticket own = append(both);
+  const Ticket target = append(both, {late});
+  EXPECT_EQ(next_needed(own), early) << "what comes later in the queue is not needed";
+  EXPECT_EQ(next_needed(target), late);
+  finish(late);
+  EXPECT_EQ(next_needed(target), early);
+  finish(early);
+  finish(both.queue.front());
+  EXPECT_EQ(next_needed(target), own);
+}
+
 TEST_F(ReadinessTest, BehindAConditionTheOrderIsKnownWhenItIsMet) {
   Clock reason;
   reason.set(3, 30);
