@@ -33,6 +33,8 @@ class Channel {
   }
   void send_descriptor(int descriptor) const;
   [[nodiscard]] int receive_descriptor() const;
+  // For a program that takes the place of this one.
+  [[nodiscard]] int socket() const { return socket_; }
 
  private:
   int socket_;

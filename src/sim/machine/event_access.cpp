@@ -13,7 +13,7 @@ namespace {
 
 // Another process has recorded it since.
 bool is_anothers(const EventEntry& event) {
-  return event.shared != nullptr && event.shared->latest() != event.own_record;
+  return event.shared != nullptr && event.shared->latest().number != event.own_record;
 }
 
 void take_record(Call& call, EventEntry& event, const Ticket& ticket) {
@@ -84,9 +84,9 @@ Ticket latest_record(Call& call, const EventEntry& event, StreamGroup& group) {
   // In a stream of its own, so that only those who wait for it do.
   Stream& aside = engine.create_stream(group, false);
   Ticket wait =
-      engine.enqueue(aside, {}, {}, [shared = event.shared, number = event.shared->latest()] {
-        if (shared->is_reached(number)) return true;
-        shared->ask(number);
+      engine.enqueue(aside, {}, {}, [shared = event.shared, record = event.shared->latest()] {
+        if (shared->is_over(record)) return true;
+        shared->ask(record.number);
         return false;
       });
   engine.destroy_stream(aside);
@@ -96,14 +96,14 @@ Ticket latest_record(Call& call, const EventEntry& event, StreamGroup& group) {
 bool poll_event(Call& call, EventEntry& event) {
   StreamEngine& engine = call.machine.engine;
   if (is_anothers(event)) {
-    const std::uint64_t number = event.shared->latest();
-    if (event.shared->is_reached(number)) {
+    const SharedEvent::Record record = event.shared->latest();
+    if (event.shared->is_over(record)) {
       event.polls = 0;
       engine.observe_finished();
       return true;
     }
     // A loop of queries must come to an end, whatever the other process does meanwhile.
-    if (++event.polls >= StreamEngine::kPatience) event.shared->ask(number);
+    if (++event.polls >= StreamEngine::kPatience) event.shared->ask(record.number);
     return false;
   }
   const Ticket captured = event.captured;

@@ -23,7 +23,10 @@ class ForeignWaits {
     Ticket ticket;
   };
 
-  void add(Record record) { open_.push_back(std::move(record)); }
+  void add(Record record) {
+    keep(record.event);
+    open_.push_back(std::move(record));
+  }
   [[nodiscard]] bool any() const { return !open_.empty(); }
 
   // Runs what may run of the work that others wait for.
@@ -40,8 +43,24 @@ class ForeignWaits {
     std::erase_if(open_, [](const Record& record) { return record.ticket->done; });
   }
 
+  // For a child of fork: the end of its parent must be seen all the same.
+  void leave() {
+    for (const std::weak_ptr<SharedEvent>& recorded : recorded_) {
+      if (const std::shared_ptr<SharedEvent> event = recorded.lock()) event->leave();
+    }
+  }
+
  private:
+  void keep(const std::shared_ptr<SharedEvent>& event) {
+    std::erase_if(recorded_, [&](const std::weak_ptr<SharedEvent>& known) {
+      const std::shared_ptr<SharedEvent> there = known.lock();
+      return there == nullptr || there == event;
+    });
+    recorded_.push_back(event);
+  }
+
   std::vector<Record> open_;
+  std::vector<std::weak_ptr<SharedEvent>> recorded_;  // each event once
 };
 
 }  // namespace ferry::sim

@@ -66,6 +66,7 @@ void Library::guard_forks() {
                  [] {
                    Library& library = get();
                    library.forked_ = library.initialised_.load();
+                   if (library.machine_) library.machine_->foreign_waits.leave();
                    library.mutex_.unlock();
                  });
 }

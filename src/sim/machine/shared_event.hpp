@@ -5,7 +5,9 @@
 //
 // The work before a record belongs to the process that recorded it, and runs there. Under `lazy`
 // and `random` it runs when that process needs it, or when another one waits and says so: see
-// ForeignWaits.
+// ForeignWaits. What has not run when that process ends is dropped, as a device may drop it; its
+// records are over then, so that nobody waits for ever. A lock on the file tells, which the system
+// takes back however a process ends.
 #pragma once
 
 #include <cstdint>
@@ -28,22 +30,34 @@ class SharedEvent {
 
   [[nodiscard]] const SealedFile& file() const { return *file_; }
 
-  [[nodiscard]] std::uint64_t record();        // the new record
-  [[nodiscard]] std::uint64_t latest() const;  // 0 before the first
+  struct Record {
+    std::uint64_t number = 0;    // 0 before the first
+    std::uint64_t recorder = 0;  // whose it is, by the order in which they first recorded
+  };
+
+  [[nodiscard]] std::uint64_t record();  // the number of the new one
+  [[nodiscard]] Record latest() const;
   void reach(std::uint64_t record);
   [[nodiscard]] bool is_reached(std::uint64_t record) const;
+  // Reached, or nobody is left who could reach it.
+  [[nodiscard]] bool is_over(const Record& record) const;
   // Somebody waits.
   void ask(std::uint64_t record);
   [[nodiscard]] bool is_asked_for(std::uint64_t record) const;
+
+  // For a child of fork, which must not stand in for its parent.
+  void leave() { file_->leave(); }
 
  private:
   struct State;
 
   SharedEvent(std::shared_ptr<SealedFile> file, MappedPart part);
   [[nodiscard]] State& state() const;
+  void become_recorder();
 
   std::shared_ptr<SealedFile> file_;
   MappedPart part_;
+  std::uint64_t recorder_ = 0;  // here; 0 before the first record, and where the system refuses
 };
 
 }  // namespace ferry::sim

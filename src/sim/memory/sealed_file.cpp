@@ -35,12 +35,17 @@ int open_again(const std::string& path) {
   return ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 }
 
-bool set_lock(int descriptor, short type, std::uint64_t offset, std::uint64_t bytes) {
+struct flock stretch(short type, std::uint64_t offset, std::uint64_t bytes) {
   struct flock range {};
   range.l_type = type;
   range.l_whence = SEEK_SET;
   range.l_start = static_cast<off_t>(offset);
   range.l_len = static_cast<off_t>(bytes);
+  return range;
+}
+
+bool set_lock(int descriptor, short type, std::uint64_t offset, std::uint64_t bytes) {
+  struct flock range = stretch(type, offset, bytes);
   while (fcntl(descriptor, F_OFD_SETLKW, &range) != 0) {
     if (errno != EINTR) return false;
   }
@@ -63,6 +68,7 @@ MappedPart& MappedPart::operator=(MappedPart&& other) noexcept {
 }
 
 SealedFile::~SealedFile() {
+  leave();
   close(descriptor_);
 }
 
@@ -148,6 +154,22 @@ bool SealedFile::lock(std::uint64_t offset, std::uint64_t bytes) const {
 
 void SealedFile::unlock(std::uint64_t offset, std::uint64_t bytes) const {
   static_cast<void>(set_lock(descriptor_, F_UNLCK, kHeadBytes + offset, bytes));
+}
+
+bool SealedFile::hold(std::uint64_t place) {
+  if (holding_ < 0) holding_ = open_again(fmt::format("/proc/self/fd/{}", descriptor_));
+  if (holding_ < 0) return false;
+  struct flock range = stretch(F_WRLCK, kHeadBytes + bytes_ + place, 1);
+  return fcntl(holding_, F_OFD_SETLK, &range) == 0;
+}
+
+bool SealedFile::is_held(std::uint64_t place) const {
+  struct flock range = stretch(F_WRLCK, kHeadBytes + bytes_ + place, 1);
+  return fcntl(descriptor_, F_OFD_GETLK, &range) != 0 || range.l_type != F_UNLCK;
+}
+
+void SealedFile::leave() {
+  if (holding_ >= 0) close(std::exchange(holding_, -1));
 }
 
 }  // namespace ferry::sim

@@ -87,12 +87,22 @@ class SealedFile {
   [[nodiscard]] bool lock(std::uint64_t offset, std::uint64_t bytes) const;
   void unlock(std::uint64_t offset, std::uint64_t bytes) const;
 
+  // A sign of life at a place behind the bytes, which nobody else may take: there until this object
+  // goes, or the process ends or runs another program, however it does. False when the system
+  // refuses, or another one has the place.
+  [[nodiscard]] bool hold(std::uint64_t place);
+  // Whether anyone holds the place; also where the system does not tell.
+  [[nodiscard]] bool is_held(std::uint64_t place) const;
+  // For a child of fork, which would hold what its parent does.
+  void leave();
+
  private:
   explicit SealedFile(int descriptor) : descriptor_(descriptor) {}
   [[nodiscard]] bool read_description(SharedKind kind);
   [[nodiscard]] bool identify();
 
   int descriptor_;
+  int holding_ = -1;  // opened once more: a mapping, which children have too, would keep the lock
   FileId id_;
   SharedDescription description_;
   std::uint64_t bytes_ = 0;  // without the description

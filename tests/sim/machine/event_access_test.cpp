@@ -2,6 +2,7 @@
 // With the test in the part of the other process: it has the event's file open, and looks into it.
 #include "sim/machine/event_access.hpp"
 
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -68,7 +69,7 @@ TEST_F(EventAccessTest, WorkWaitsUntilSomeoneAsks) {
   const auto outside = behind(an_event);
   FERRY_OK(cuMemsetD32Async(address, 7, 16, a_stream));
   FERRY_OK(cuEventRecord(an_event, a_stream));
-  EXPECT_EQ(outside->latest(), 1U);
+  EXPECT_EQ(outside->latest().number, 1U);
   usleep(20'000);
   EXPECT_FALSE(outside->is_reached(1)) << "as late as possible";
   EXPECT_EQ(peek(address), kUnwritten);
@@ -88,7 +89,7 @@ TEST_F(EventAccessTest, ItsOwnWaitsReachItToo) {
   EXPECT_TRUE(outside->is_reached(1));
   FERRY_OK(cuMemsetD32Async(allocate(64), 7, 16, a_stream));
   FERRY_OK(cuCtxRecordEvent(context, an_event));
-  EXPECT_EQ(outside->latest(), 2U);
+  EXPECT_EQ(outside->latest().number, 2U);
   EXPECT_FALSE(outside->is_reached(2));
   FERRY_OK(cuCtxSynchronize());
   EXPECT_TRUE(outside->is_reached(2));
@@ -173,6 +174,43 @@ TEST_F(EventAccessTest, AWaitOrdersWhatRanBefore) {
   FERRY_OK(cuMemsetD32Async(address, 2, 1, second));
   FERRY_OK(cuStreamSynchronize(second));
   FERRY_OK(cuStreamSynchronize(first));
+}
+
+// The parent's end is played by a reset, which drops the work too.
+TEST_F(EventAccessTest, AChildOfForkDoesNotStandInForItsParent) {
+  const CUevent an_event = event(kShared);
+  const CUstream a_stream = stream();
+  const auto outside = behind(an_event);
+  FERRY_OK(cuMemsetD32Async(allocate(64), 7, 16, a_stream));
+  FERRY_OK(cuEventRecord(an_event, a_stream));
+  int ends[2] = {-1, -1};
+  ASSERT_EQ(pipe(ends), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    const bool there = true;
+    static_cast<void>(!write(ends[1], &there, sizeof there));
+    pause();
+    _exit(0);
+  }
+  bool there = false;
+  ASSERT_EQ(read(ends[0], &there, sizeof there), static_cast<ssize_t>(sizeof there));
+  EXPECT_FALSE(outside->is_over(outside->latest()));
+  restart("schedule=lazy");
+  EXPECT_TRUE(outside->is_over(outside->latest()));
+  EXPECT_EQ(kill(child, SIGKILL), 0);
+  EXPECT_EQ(waitpid(child, nullptr, 0), child);
+  close(ends[0]);
+  close(ends[1]);
+}
+
+TEST_F(EventAccessTest, AQueryEndsWithTheRecorder) {
+  const Foreign foreign;
+  auto recorder =
+      SharedEvent::open(SealedFile::open(foreign.event->file().descriptor(), SharedKind::event));
+  static_cast<void>(recorder->record());
+  EXPECT_EQ(cuEventQuery(foreign.opened), CUDA_ERROR_NOT_READY);
+  recorder.reset();
+  EXPECT_EQ(cuEventQuery(foreign.opened), CUDA_SUCCESS);
 }
 
 TEST_F(EventAccessTest, WhatIsGoneIsNotOpened) {

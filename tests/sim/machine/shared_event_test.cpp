@@ -2,6 +2,9 @@
 #include "sim/machine/shared_event.hpp"
 
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace ferry::sim {
 namespace {
@@ -12,10 +15,10 @@ TEST(SharedEvent, RecordsAreReachedOneByOne) {
   const auto other =
       SharedEvent::open(SealedFile::open(event->file().descriptor(), SharedKind::event));
   ASSERT_TRUE(other);
-  EXPECT_EQ(other->latest(), 0U);
+  EXPECT_EQ(other->latest().number, 0U);
   const std::uint64_t first = event->record();
   const std::uint64_t second = other->record();
-  EXPECT_EQ(event->latest(), second);
+  EXPECT_EQ(event->latest().number, second);
   EXPECT_NE(first, second);
   event->reach(second);
   EXPECT_TRUE(other->is_reached(second));
@@ -35,6 +38,68 @@ TEST(SharedEvent, WhoeverWaitsIsHeard) {
   event->ask(second);
   event->ask(first);
   EXPECT_TRUE(event->is_asked_for(second));
+}
+
+std::shared_ptr<SharedEvent> open_again(const SharedEvent& event) {
+  return SharedEvent::open(SealedFile::open(event.file().descriptor(), SharedKind::event));
+}
+
+TEST(SharedEvent, ARecordIsOverWhenItsRecorderIsGone) {
+  const auto waiting = SharedEvent::create();
+  auto first = open_again(*waiting);
+  static_cast<void>(first->record());
+  const SharedEvent::Record old = waiting->latest();
+  auto second = open_again(*waiting);
+  const std::uint64_t number = second->record();
+  const SharedEvent::Record record = waiting->latest();
+  EXPECT_EQ(record.number, number);
+  EXPECT_NE(record.recorder, old.recorder);
+  EXPECT_FALSE(waiting->is_over(old));
+  EXPECT_FALSE(first->is_over(old)) << "it is there itself";
+  first.reset();
+  EXPECT_TRUE(waiting->is_over(old));
+  EXPECT_FALSE(waiting->is_over(record)) << "another one's";
+  const auto third = open_again(*waiting);
+  static_cast<void>(third->record());
+  EXPECT_TRUE(waiting->is_over(old)) << "nobody takes the place of who is gone";
+  second->reach(number);
+  EXPECT_TRUE(waiting->is_over(record));
+  EXPECT_FALSE(waiting->is_over(waiting->latest()));
+}
+
+TEST(SharedEvent, WhoHasOnlyOpenedItIsNobodysRecorder) {
+  const auto waiting = SharedEvent::create();
+  const auto opened = open_again(*waiting);
+  auto recorder = open_again(*waiting);
+  static_cast<void>(recorder->record());
+  recorder.reset();
+  EXPECT_TRUE(opened->is_over(waiting->latest()));
+}
+
+// A child of fork has the descriptor too, until it leaves.
+TEST(SharedEvent, AChildDoesNotStandInForItsParent) {
+  const auto waiting = SharedEvent::create();
+  auto recorder = open_again(*waiting);
+  static_cast<void>(recorder->record());
+  int ends[2] = {-1, -1};
+  ASSERT_EQ(pipe(ends), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    recorder->leave();
+    const bool left = true;
+    static_cast<void>(!write(ends[1], &left, sizeof left));
+    pause();
+    _exit(0);
+  }
+  bool left = false;
+  ASSERT_EQ(read(ends[0], &left, sizeof left), static_cast<ssize_t>(sizeof left));
+  EXPECT_FALSE(waiting->is_over(waiting->latest())) << "the parent is there";
+  recorder.reset();
+  EXPECT_TRUE(waiting->is_over(waiting->latest()));
+  EXPECT_EQ(kill(child, SIGKILL), 0);
+  EXPECT_EQ(waitpid(child, nullptr, 0), child);
+  close(ends[0]);
+  close(ends[1]);
 }
 
 TEST(SharedEvent, AFileOfAnotherSizeIsNone) {

@@ -148,5 +148,31 @@ TEST(SealedFile, ALockKeepsAnotherProcessOutUntilItsHolderIsGone) {
   close(ends[1]);
 }
 
+TEST(SealedFile, ASignOfLifeEndsWithItsObject) {
+  const auto made = make();
+  auto other = SealedFile::open(made->descriptor(), SharedKind::pool);
+  ASSERT_TRUE(other);
+  EXPECT_FALSE(made->is_held(3));
+  ASSERT_TRUE(other->hold(3));
+  EXPECT_TRUE(made->is_held(3));
+  EXPECT_FALSE(made->hold(3)) << "it is another one's";
+  EXPECT_FALSE(made->is_held(4));
+  EXPECT_TRUE(other->is_held(3));
+  EXPECT_TRUE(made->lock(0, made->bytes())) << "the bytes are free";
+  made->unlock(0, made->bytes());
+  other.reset();
+  EXPECT_FALSE(made->is_held(3));
+  EXPECT_TRUE(made->hold(3));
+}
+
+TEST(SealedFile, WhoLeavesHoldsNothing) {
+  const auto made = make();
+  const auto other = SealedFile::open(made->descriptor(), SharedKind::pool);
+  ASSERT_TRUE(other && other->hold(1));
+  other->leave();
+  EXPECT_FALSE(made->is_held(1));
+  EXPECT_TRUE(other->hold(1)) << "it may come back";
+}
+
 }  // namespace
 }  // namespace ferry::sim
