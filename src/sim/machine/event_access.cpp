@@ -25,6 +25,7 @@ void take_record(Call& call, EventEntry& event, const Ticket& ticket) {
   // Others must not wait for ever where the work before it fails.
   ticket->despite_fault = true;
   call.machine.foreign_waits.add({event.shared, event.own_record, ticket});
+  call.machine.foreign_records.link(*event.shared, event.own_record, ticket->clock);
 }
 
 // What tells the others. Nothing for an event of this process alone.
@@ -83,13 +84,14 @@ Ticket latest_record(Call& call, const EventEntry& event, StreamGroup& group) {
   StreamEngine& engine = call.machine.engine;
   // In a stream of its own, so that only those who wait for it do.
   Stream& aside = engine.create_stream(group, false);
-  Ticket wait =
-      engine.enqueue(aside, {}, {}, [shared = event.shared, record = event.shared->latest()] {
-        if (shared->is_over(record)) return true;
-        shared->ask(record.number);
-        return false;
-      });
+  const SharedEvent::Record record = event.shared->latest();
+  Ticket wait = engine.enqueue(aside, {}, {}, [shared = event.shared, record] {
+    if (shared->is_over(record)) return true;
+    shared->ask(record.number);
+    return false;
+  });
   engine.destroy_stream(aside);
+  call.machine.foreign_records.add({event.shared, record.number, wait});
   return wait;
 }
 
@@ -99,6 +101,7 @@ bool poll_event(Call& call, EventEntry& event) {
     const SharedEvent::Record record = event.shared->latest();
     if (event.shared->is_over(record)) {
       event.polls = 0;
+      see_record(*event.shared, record.number);
       engine.observe_finished();
       return true;
     }
@@ -131,7 +134,7 @@ CUresult open_event_handle(Call& call, CUevent* out, const void* bytes) {
     return result;
   }
   EventEntry entry;
-  entry.shared = SharedEvent::open(std::move(file));
+  entry.shared = SharedEvent::open(std::move(file), {handle->process, handle->descriptor});
   if (entry.shared == nullptr) return CUDA_ERROR_INVALID_HANDLE;
   entry.context = call.context->handle;
   entry.flags = CU_EVENT_DISABLE_TIMING;

@@ -2,10 +2,14 @@
 // The records of shared events that this process made and has not reached yet, and the running of
 // what is queued before them when another process waits. A program may record such an event, tell
 // another process so, and wait for its answer without calling the driver: on a device the work goes
-// on meanwhile. Owned by the machine; requires the library's lock.
+// on meanwhile. When some process has seen such a record complete, it may have told this one, in a
+// way that nobody here sees: the work before it counts as seen from this one's next call on.
+// Owned by the machine; requires the library's lock.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -25,7 +29,13 @@ class ForeignWaits {
 
   void add(Record record) {
     keep(record.event);
-    open_.push_back(std::move(record));
+    open_.push_back(record);
+    auto unseen = std::ranges::find(unseen_, record.event, &Unseen::event);
+    if (unseen == unseen_.end())
+      unseen = unseen_.insert(unseen, {record.event, record.event->sights(), {}});
+    // What is older the event does not remember.
+    if (unseen->records.size() == SharedEvent::kRemembered) unseen->records.pop_front();
+    unseen->records.push_back(std::move(record));
   }
   [[nodiscard]] bool any() const { return !open_.empty(); }
 
@@ -43,6 +53,13 @@ class ForeignWaits {
     std::erase_if(open_, [](const Record& record) { return record.ticket->done; });
   }
 
+  // To be called at each call of the program.
+  void take_seen(StreamEngine& engine) {
+    if (unseen_.empty()) return;
+    for (Unseen& unseen : unseen_) take_seen_of(unseen, engine);
+    std::erase_if(unseen_, [](const Unseen& unseen) { return unseen.records.empty(); });
+  }
+
   // For a child of fork: the end of its parent must be seen all the same.
   void leave() {
     for (const std::weak_ptr<SharedEvent>& recorded : recorded_) {
@@ -51,6 +68,30 @@ class ForeignWaits {
   }
 
  private:
+  // The records of one event that nobody is known to have seen.
+  struct Unseen {
+    std::shared_ptr<SharedEvent> event;
+    std::uint64_t sights = 0;  // of the event, when it was last looked at
+    std::deque<Record> records;
+  };
+
+  static void take_seen_of(Unseen& unseen, StreamEngine& engine) {
+    std::deque<Record>& records = unseen.records;
+    const std::uint64_t sights = unseen.event->sights();
+    const auto is_seen = [&](const Record& record) {
+      return engine.seen().of(record.ticket->lane) >= record.ticket->count;
+    };
+    if (sights != unseen.sights) {
+      unseen.sights = sights;
+      for (const Record& record : records) {
+        if (record.ticket->done && record.event->is_seen(record.number))
+          engine.observe(record.ticket->clock);
+      }
+      std::erase_if(records, is_seen);
+    }
+    while (!records.empty() && is_seen(records.front())) records.pop_front();
+  }
+
   void keep(const std::shared_ptr<SharedEvent>& event) {
     std::erase_if(recorded_, [&](const std::weak_ptr<SharedEvent>& known) {
       const std::shared_ptr<SharedEvent> there = known.lock();
@@ -60,6 +101,7 @@ class ForeignWaits {
   }
 
   std::vector<Record> open_;
+  std::vector<Unseen> unseen_;
   std::vector<std::weak_ptr<SharedEvent>> recorded_;  // each event once
 };
 

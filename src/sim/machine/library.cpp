@@ -162,6 +162,7 @@ CUresult Library::enter(Symbol symbol, Lock& lock, ThreadState& thread, std::uin
   }
   if (verdict.result != 0) return static_cast<CUresult>(verdict.result);
   if (!initialised_) return CUDA_ERROR_NOT_INITIALIZED;
+  machine().foreign_waits.take_seen(machine().engine);
   machine().engine.progress(lock);
   return CUDA_SUCCESS;
 }

@@ -96,6 +96,7 @@
 #include "sim/hazards/hazard_checker.hpp"
 #include "sim/machine/captures.hpp"
 #include "sim/machine/context.hpp"
+#include "sim/machine/foreign_records.hpp"
 #include "sim/machine/foreign_waits.hpp"
 #include "sim/machine/graphs.hpp"
 #include "sim/machine/memory_pools.hpp"
@@ -174,6 +175,7 @@ class Machine {
   MemoryPools pools;
   OpenedMemory opened;
   ForeignWaits foreign_waits;
+  ForeignRecords foreign_records;
   Graphs graphs;
   Captures captures;
   // Words that operations of streams have written, for those that wait for their values.

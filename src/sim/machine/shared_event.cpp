@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/machine/shared_event.hpp"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <atomic>
 #include <utility>
 
@@ -11,6 +14,13 @@ struct SharedEvent::State {
   std::uint64_t recorders;  // so many there were
   std::uint64_t asked;
   std::uint64_t reached[kRemembered];  // the newest record that was, by its number's remainder
+  std::uint64_t seen[kRemembered];     // the same
+  std::uint64_t sights;
+  std::uint64_t linked;  // so many links there were
+  struct {
+    std::uint64_t record;  // whose; 0 while it is written
+    Link earlier;
+  } links[kLinks];
 };
 
 namespace {
@@ -28,21 +38,25 @@ void raise(Word word, std::uint64_t value) {
 
 }  // namespace
 
-SharedEvent::SharedEvent(std::shared_ptr<SealedFile> file, MappedPart part)
-    : file_(std::move(file)), part_(std::move(part)) {}
+SharedEvent::SharedEvent(std::shared_ptr<SealedFile> file, MappedPart part, EventOrigin origin)
+    : file_(std::move(file)), part_(std::move(part)), origin_(origin) {}
 
 std::shared_ptr<SharedEvent> SharedEvent::create() {
   SharedDescription description;
   description.kind = SharedKind::event;
   description.size = sizeof(State);
-  return open(SealedFile::create(description, sizeof(State)));
+  std::shared_ptr<SealedFile> file = SealedFile::create(description, sizeof(State));
+  if (!file) return nullptr;
+  const EventOrigin origin{getpid(), file->descriptor()};
+  return open(std::move(file), origin);
 }
 
-std::shared_ptr<SharedEvent> SharedEvent::open(std::shared_ptr<SealedFile> file) {
+std::shared_ptr<SharedEvent> SharedEvent::open(std::shared_ptr<SealedFile> file,
+                                               EventOrigin origin) {
   if (!file || file->bytes() != sizeof(State)) return nullptr;
   MappedPart part = file->map(0, sizeof(State));
   if (part.data() == nullptr) return nullptr;
-  return std::shared_ptr<SharedEvent>(new SharedEvent(std::move(file), std::move(part)));
+  return std::shared_ptr<SharedEvent>(new SharedEvent(std::move(file), std::move(part), origin));
 }
 
 SharedEvent::State& SharedEvent::state() const {
@@ -93,6 +107,42 @@ void SharedEvent::ask(std::uint64_t record) {
 
 bool SharedEvent::is_asked_for(std::uint64_t record) const {
   return Word(state().asked).load(std::memory_order_acquire) >= record;
+}
+
+void SharedEvent::see(std::uint64_t record) {
+  raise(Word(state().seen[record % kRemembered]), record);
+  Word(state().sights).fetch_add(1, std::memory_order_acq_rel);
+}
+
+bool SharedEvent::is_seen(std::uint64_t record) const {
+  return Word(state().seen[record % kRemembered]).load(std::memory_order_acquire) == record;
+}
+
+std::uint64_t SharedEvent::sights() const {
+  return Word(state().sights).load(std::memory_order_acquire);
+}
+
+void SharedEvent::link(std::uint64_t record, const Link& earlier) {
+  const std::uint64_t turn = Word(state().linked).fetch_add(1, std::memory_order_acq_rel);
+  auto& place = state().links[turn % kLinks];
+  const Word whose(place.record);
+  whose.store(0, std::memory_order_release);
+  place.earlier = earlier;
+  whose.store(record, std::memory_order_release);
+}
+
+std::vector<SharedEvent::Link> SharedEvent::links_of(std::uint64_t record) const {
+  std::vector<Link> found;
+  const std::uint64_t count =
+      std::min(Word(state().linked).load(std::memory_order_acquire), kLinks);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    auto& place = state().links[i];
+    const Word whose(place.record);
+    if (whose.load(std::memory_order_acquire) != record) continue;
+    const Link earlier = place.earlier;
+    if (whose.load(std::memory_order_acquire) == record) found.push_back(earlier);
+  }
+  return found;
 }
 
 }  // namespace ferry::sim

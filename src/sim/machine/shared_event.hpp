@@ -12,10 +12,17 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "sim/memory/sealed_file.hpp"
 
 namespace ferry::sim {
+
+// Where others find the file of an event: which process has it open, by which descriptor.
+struct EventOrigin {
+  std::int32_t process = 0;
+  std::int32_t descriptor = -1;
+};
 
 class SharedEvent {
  public:
@@ -23,10 +30,15 @@ class SharedEvent {
   // latest is.
   static constexpr std::uint64_t kRemembered = 4096;
 
+  // The same for what records say that they come after.
+  static constexpr std::uint64_t kLinks = 4096;
+
   // Null when the system has no more files or memory.
   [[nodiscard]] static std::shared_ptr<SharedEvent> create();
   // Null for a file of another size.
-  [[nodiscard]] static std::shared_ptr<SharedEvent> open(std::shared_ptr<SealedFile> file);
+  [[nodiscard]] static std::shared_ptr<SharedEvent> open(std::shared_ptr<SealedFile> file,
+                                                         EventOrigin origin = {});
+  [[nodiscard]] const EventOrigin& origin() const { return origin_; }
 
   [[nodiscard]] const SealedFile& file() const { return *file_; }
 
@@ -45,18 +57,35 @@ class SharedEvent {
   void ask(std::uint64_t record);
   [[nodiscard]] bool is_asked_for(std::uint64_t record) const;
 
+  // The host of some process has seen the record complete.
+  void see(std::uint64_t record);
+  [[nodiscard]] bool is_seen(std::uint64_t record) const;
+  // Another value when something was seen since.
+  [[nodiscard]] std::uint64_t sights() const;
+
+  // A record of another event.
+  struct Link {
+    std::uint64_t number = 0;
+    EventOrigin origin;
+    FileId file;
+  };
+  // A record comes after what is said here before it is queued.
+  void link(std::uint64_t record, const Link& earlier);
+  [[nodiscard]] std::vector<Link> links_of(std::uint64_t record) const;
+
   // For a child of fork, which must not stand in for its parent.
   void leave() { file_->leave(); }
 
  private:
   struct State;
 
-  SharedEvent(std::shared_ptr<SealedFile> file, MappedPart part);
+  SharedEvent(std::shared_ptr<SealedFile> file, MappedPart part, EventOrigin origin);
   [[nodiscard]] State& state() const;
   void become_recorder();
 
   std::shared_ptr<SealedFile> file_;
   MappedPart part_;
+  EventOrigin origin_;
   std::uint64_t recorder_ = 0;  // here; 0 before the first record, and where the system refuses
 };
 

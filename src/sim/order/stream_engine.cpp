@@ -274,6 +274,7 @@ void StreamEngine::run(Lock& lock, const Ticket& ticket) {
     if (ticket->calls_host) {
       ticket->running = true;
       seen_.join(ticket->clock);  // host code that runs sees complete what came before
+      if (on_seen_) on_seen_();
       watching_.run_host_code(lock, *ticket, turn);
     } else {
       running_ = ticket.get();

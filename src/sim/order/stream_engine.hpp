@@ -98,7 +98,10 @@ class StreamEngine {
   void observe(const Clock& clock) {
     seen_.join(clock);
     watching_.note_seen(clock);
+    if (on_seen_) on_seen_();
   }
+  // Called whenever the program has seen more, before its own code goes on.
+  void set_on_seen(std::function<void()> on_seen) { on_seen_ = std::move(on_seen); }
   [[nodiscard]] const Clock& seen() const { return seen_; }
   // The same for everything that has run: where another process vouches for something unknown.
   void observe_finished() { observe(finished_); }
@@ -167,6 +170,7 @@ class StreamEngine {
   Lanes lanes_;
   [[no_unique_address]] Watching watching_;
   Clock seen_;
+  std::function<void()> on_seen_;
   Clock finished_;                      // everything that has run
   const Operation* running_ = nullptr;  // the operation that runs under the lock, or did last
   std::uint64_t pending_ = 0;

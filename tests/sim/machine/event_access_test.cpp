@@ -8,6 +8,7 @@
 
 #include <thread>
 
+#include "sim/machine/foreign_records.hpp"
 #include "sim/machine/ipc_handle.hpp"
 #include "sim/sim_fixture.hpp"
 
@@ -211,6 +212,162 @@ TEST_F(EventAccessTest, AQueryEndsWithTheRecorder) {
   EXPECT_EQ(cuEventQuery(foreign.opened), CUDA_ERROR_NOT_READY);
   recorder.reset();
   EXPECT_EQ(cuEventQuery(foreign.opened), CUDA_SUCCESS);
+}
+
+// Work of this process that was recorded and has run, as another process may have seen it.
+class SeenElsewhereTest : public EventAccessTest {
+ protected:
+  void SetUp() override {
+    EventAccessTest::SetUp();
+    mine = event(kShared);
+    outside = behind(mine);
+    first = allocate(64);
+    second = allocate(64);
+    working = stream();
+    other = stream();
+  }
+  std::uint64_t record_after(CUdeviceptr address) {
+    EXPECT_EQ(cuMemsetD32Async(address, 7, 16, working), CUDA_SUCCESS);
+    EXPECT_EQ(cuEventRecord(mine, working), CUDA_SUCCESS);
+    const std::uint64_t record = outside->latest().number;
+    outside->ask(record);
+    EXPECT_TRUE(is_reached_soon(*outside, record));
+    return record;
+  }
+  std::uint64_t hazards_of_use(CUdeviceptr address) {
+    EXPECT_EQ(cuMemsetD32Async(address, 8, 16, other), CUDA_SUCCESS);
+    EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+    return ferry_sim_take_hazards();
+  }
+
+  CUevent mine = nullptr;
+  std::shared_ptr<SharedEvent> outside;
+  CUdeviceptr first = 0;
+  CUdeviceptr second = 0;
+  CUstream working = nullptr;
+  CUstream other = nullptr;
+};
+
+TEST_F(SeenElsewhereTest, IsSeenHere) {
+  outside->see(record_after(first));
+  EXPECT_EQ(hazards_of_use(first), 0U);
+}
+
+TEST_F(SeenElsewhereTest, WhatHasRunIsNotSeenYet) {
+  static_cast<void>(record_after(first));
+  EXPECT_EQ(hazards_of_use(first), 1U);
+}
+
+TEST_F(SeenElsewhereTest, WorkAfterTheRecordIsNotSeen) {
+  const std::uint64_t record = record_after(first);
+  FERRY_OK(cuMemsetD32Async(second, 7, 16, working));
+  outside->see(record);
+  EXPECT_EQ(hazards_of_use(second), 1U);
+}
+
+TEST_F(SeenElsewhereTest, ALaterRecordIsNotSeen) {
+  const std::uint64_t record = record_after(first);
+  static_cast<void>(record_after(second));
+  outside->see(record);
+  EXPECT_EQ(hazards_of_use(second), 1U);
+}
+
+TEST_F(SeenElsewhereTest, ALaterRecordInAnotherStreamCoversNoEarlierOne) {
+  static_cast<void>(record_after(first));
+  working = stream();
+  outside->see(record_after(second));
+  EXPECT_EQ(hazards_of_use(second), 0U);
+  // The synchronization of that has seen all; so anew.
+  static_cast<void>(record_after(first));
+  working = stream();
+  outside->see(record_after(second));
+  EXPECT_EQ(hazards_of_use(first), 1U);
+}
+
+TEST_F(SeenElsewhereTest, EveryOneOfSeveralRecordsCounts) {
+  const std::uint64_t record = record_after(first);
+  const std::uint64_t later = record_after(second);
+  outside->see(record);
+  FERRY_OK(cuMemsetD32Async(first, 8, 16, other));
+  outside->see(later);
+  EXPECT_EQ(hazards_of_use(second), 0U);
+}
+
+TEST_F(SeenElsewhereTest, AlsoWhenTheEventIsGone) {
+  const std::uint64_t record = record_after(first);
+  FERRY_OK(cuEventDestroy_v2(mine));
+  outside->see(record);
+  EXPECT_EQ(hazards_of_use(first), 0U);
+}
+
+TEST_F(SeenElsewhereTest, ARecordOfTheWholeContextToo) {
+  FERRY_OK(cuMemsetD32Async(first, 7, 16, working));
+  FERRY_OK(cuCtxRecordEvent(context, mine));
+  outside->ask(1);
+  ASSERT_TRUE(is_reached_soon(*outside, 1));
+  outside->see(1);
+  EXPECT_EQ(hazards_of_use(first), 0U);
+}
+
+TEST_F(EventAccessTest, OthersHearWhatTheHostHasSeen) {
+  const Foreign foreign;
+  const CUstream waiting = stream();
+  const CUstream another = stream();
+  const std::uint64_t record = foreign.event->record();
+  FERRY_OK(cuStreamWaitEvent(waiting, foreign.opened, 0));
+  foreign.event->reach(record);
+  FERRY_OK(cuStreamSynchronize(another));
+  EXPECT_FALSE(foreign.event->is_seen(record)) << "nobody has waited for it";
+  FERRY_OK(cuStreamSynchronize(waiting));
+  EXPECT_TRUE(foreign.event->is_seen(record));
+}
+
+TEST_F(EventAccessTest, OthersHearOfItBeforeAHostFunctionBegins) {
+  const Foreign foreign;
+  const CUstream waiting = stream();
+  const std::uint64_t record = foreign.event->record();
+  FERRY_OK(cuStreamWaitEvent(waiting, foreign.opened, 0));
+  struct Look {
+    SharedEvent* event;
+    std::uint64_t record;
+    bool seen = false;
+  } look{foreign.event.get(), record};
+  const auto look_at = [](void* at) {
+    auto* const its = static_cast<Look*>(at);
+    its->seen = its->event->is_seen(its->record);
+  };
+  FERRY_OK(cuLaunchHostFunc(waiting, look_at, &look));
+  foreign.event->reach(record);
+  FERRY_OK(cuStreamSynchronize(waiting));
+  EXPECT_TRUE(look.seen);
+}
+
+TEST_F(EventAccessTest, AQueryThatFindsNothingSeesNothing) {
+  const Foreign foreign;
+  const std::uint64_t record = foreign.event->record();
+  EXPECT_EQ(cuEventQuery(foreign.opened), CUDA_ERROR_NOT_READY);
+  EXPECT_FALSE(foreign.event->is_seen(record));
+  foreign.event->reach(record);
+  EXPECT_EQ(cuEventQuery(foreign.opened), CUDA_SUCCESS);
+  EXPECT_TRUE(foreign.event->is_seen(record));
+}
+
+TEST_F(EventAccessTest, ARecordPassesOnWhatItsStreamWaitsFor) {
+  const Foreign foreign;
+  const CUevent mine = event(kShared);
+  const auto outside = behind(mine);
+  const CUstream waiting = stream();
+  const std::uint64_t record = foreign.event->record();
+  FERRY_OK(cuStreamWaitEvent(waiting, foreign.opened, 0));
+  FERRY_OK(cuEventRecord(mine, stream()));
+  FERRY_OK(cuEventRecord(mine, waiting));
+  EXPECT_TRUE(outside->links_of(1).empty()) << "another stream";
+  see_record(*outside, 1);
+  EXPECT_FALSE(foreign.event->is_seen(record));
+  see_record(*outside, 2);
+  EXPECT_TRUE(foreign.event->is_seen(record));
+  foreign.event->reach(record);
+  FERRY_OK(cuCtxSynchronize());
 }
 
 TEST_F(EventAccessTest, WhatIsGoneIsNotOpened) {

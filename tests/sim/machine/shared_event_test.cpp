@@ -102,6 +102,34 @@ TEST(SharedEvent, AChildDoesNotStandInForItsParent) {
   close(ends[1]);
 }
 
+TEST(SharedEvent, ASightIsOfOneRecord) {
+  const auto event = SharedEvent::create();
+  const auto other = open_again(*event);
+  EXPECT_FALSE(event->is_seen(2));
+  const std::uint64_t before = event->sights();
+  other->see(2);
+  EXPECT_NE(event->sights(), before);
+  EXPECT_TRUE(event->is_seen(2));
+  EXPECT_FALSE(event->is_seen(1));
+  EXPECT_FALSE(event->is_seen(3));
+  EXPECT_FALSE(event->is_seen(2 + SharedEvent::kRemembered));
+}
+
+TEST(SharedEvent, OfManyLinksTheNewestStay) {
+  const auto event = SharedEvent::create();
+  const auto other = open_again(*event);
+  other->link(3, {9, event->origin(), event->file().id()});
+  ASSERT_EQ(event->links_of(3).size(), 1U);
+  const SharedEvent::Link link = event->links_of(3)[0];
+  EXPECT_EQ(link.number, 9U);
+  EXPECT_EQ(link.origin.process, getpid());
+  EXPECT_EQ(link.origin.descriptor, event->file().descriptor());
+  EXPECT_EQ(link.file, event->file().id());
+  for (std::uint64_t i = 0; i < SharedEvent::kLinks; ++i) other->link(4, {i, {}, {}});
+  EXPECT_TRUE(event->links_of(3).empty());
+  EXPECT_EQ(event->links_of(4).size(), SharedEvent::kLinks);
+}
+
 TEST(SharedEvent, AFileOfAnotherSizeIsNone) {
   SharedDescription description;
   description.kind = SharedKind::event;
