@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exported: libraries, which belong to no context, and the kernels in them.
+// Exported: libraries, which belong to no context, the kernels and the variables in them.
 #include "sim/machine/library.hpp"
 
+#include <algorithm>
 #include <optional>
 
+#include "sim/machine/module_variables.hpp"
 #include "sim/words/kernel_image.hpp"
+#include "sim/words/say_once.hpp"
 
 namespace ferry::sim {
 
@@ -22,7 +25,7 @@ bool are_options(unsigned count, const CUlibraryOption* options, void* const* va
 CUresult add_library(Call& call, const std::optional<ImageBytes>& image, CUlibrary* out) {
   if (!image) return CUDA_ERROR_INVALID_IMAGE;
   LibraryEntry entry;
-  entry.image.assign(image->begin(), image->end());
+  entry.image = std::make_shared<const LoadedImage>(*image);
   *out = to_handle<CUlibrary>(call.machine.libraries.add(std::move(entry)));
   return CUDA_SUCCESS;
 }
@@ -44,6 +47,16 @@ CUresult with_library(Symbol symbol, Need need, CUlibrary library, Body&& body) 
   });
 }
 
+// Null where the image cannot be read, which is said.
+const std::vector<std::string>* kernels_of(Call& call, CUlibrary library) {
+  const LoadedImage& image = *call.machine.libraries.find(value_of(library))->image;
+  if (image.symbols) return &image.symbols->kernels;
+  say_once(
+      "the kernels of a library are not counted, for its image is compressed and cannot be read: "
+      "build it with nvcc --no-compress");
+  return nullptr;
+}
+
 }  // namespace
 
 }  // namespace ferry::sim
@@ -52,6 +65,8 @@ using ferry::sim::Call;
 using ferry::sim::ImageFile;
 using ferry::sim::KernelEntry;
 using ferry::sim::Library;
+using ferry::sim::LibraryEntry;
+using ferry::sim::ModuleVariable;
 using ferry::sim::Need;
 using ferry::sim::Symbol;
 using ferry::sim::to_handle;
@@ -89,6 +104,13 @@ CUresult cuLibraryLoadFromFile(CUlibrary* library, const char* fileName,
 
 CUresult cuLibraryUnload(CUlibrary library) {
   return Library::get().call(Symbol::cuLibraryUnload, Need::initialised, [&](Call& call) {
+    const LibraryEntry* const entry = call.machine.libraries.find(value_of(library));
+    if (entry == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    std::vector<std::uint64_t> modules;
+    for (const auto& [context, module] : entry->modules) modules.push_back(module);
+    ferry::sim::end_managed_variables(call, Symbol::cuLibraryUnload, value_of(library));
+    ferry::sim::end_variables(call, Symbol::cuLibraryUnload, modules);
+    // Host functions may have run meanwhile, and other threads.
     if (call.machine.libraries.find(value_of(library)) == nullptr) return CUDA_ERROR_INVALID_VALUE;
     ferry::sim::unload_library(call.machine, value_of(library));
     return CUDA_SUCCESS;
@@ -102,6 +124,59 @@ CUresult cuLibraryGetKernel(CUkernel* pKernel, CUlibrary library, const char* na
     if (!kernel) return CUDA_ERROR_NOT_FOUND;
     *pKernel = to_handle<CUkernel>(*kernel);
     return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuLibraryGetKernelCount(unsigned int* count, CUlibrary lib) {
+  return with_library(Symbol::cuLibraryGetKernelCount, Need::initialised, lib, [&](Call& call) {
+    if (count == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    const auto* const names = ferry::sim::kernels_of(call, lib);
+    if (names == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
+    *count = static_cast<unsigned>(names->size());
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuLibraryEnumerateKernels(CUkernel* kernels, unsigned int numKernels, CUlibrary lib) {
+  return with_library(Symbol::cuLibraryEnumerateKernels, Need::initialised, lib, [&](Call& call) {
+    if (kernels == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    const auto* const names = ferry::sim::kernels_of(call, lib);
+    if (names == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
+    const std::size_t count = std::min<std::size_t>(numKernels, names->size());
+    for (std::size_t i = 0; i < count; ++i) {
+      kernels[i] =
+          to_handle<CUkernel>(*ferry::sim::kernel_of(call.machine, value_of(lib), (*names)[i]));
+    }
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuLibraryGetGlobal(CUdeviceptr* dptr, size_t* bytes, CUlibrary library, const char* name) {
+  return with_library(Symbol::cuLibraryGetGlobal, Need::context, library, [&](Call& call) {
+    if ((dptr == nullptr && bytes == nullptr) || name == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    const std::uint64_t module =
+        ferry::sim::module_of(call.machine, value_of(library), call.context->handle);
+    ModuleVariable variable;
+    const CUresult result = ferry::sim::variable_of(call.machine, module, name, variable);
+    return ferry::sim::give_variable(result, variable, dptr, bytes);
+  });
+}
+
+CUresult cuLibraryGetManaged(CUdeviceptr* dptr, size_t* bytes, CUlibrary library,
+                             const char* name) {
+  return with_library(Symbol::cuLibraryGetManaged, Need::initialised, library, [&](Call& call) {
+    if ((dptr == nullptr && bytes == nullptr) || name == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    ModuleVariable variable;
+    const CUresult result =
+        ferry::sim::managed_variable_of(call.machine, value_of(library), name, variable);
+    return ferry::sim::give_variable(result, variable, dptr, bytes);
+  });
+}
+
+// The devices have none (CU_DEVICE_ATTRIBUTE_UNIFIED_FUNCTION_POINTERS).
+CUresult cuLibraryGetUnifiedFunction(void** fptr, CUlibrary library, const char* symbol) {
+  return with_library(Symbol::cuLibraryGetUnifiedFunction, Need::initialised, library, [&](Call&) {
+    return fptr == nullptr || symbol == nullptr ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_NOT_FOUND;
   });
 }
 

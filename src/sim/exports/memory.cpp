@@ -124,7 +124,7 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr* dptr, size_t* pPitch, size_t WidthInByt
 CUresult cuMemFree_v2(CUdeviceptr dptr) {
   return Library::get().call(Symbol::cuMemFree_v2, Need::context, [&](Call& call) {
     const HostRange* const managed = call.machine.host.find(dptr);
-    if (managed != nullptr && managed->managed) {
+    if (managed != nullptr && managed->managed && !managed->of_module) {
       return take_host_memory(call, Symbol::cuMemFree_v2, reinterpret_cast<void*>(dptr),
                               &HostMemory::free_managed);
     }

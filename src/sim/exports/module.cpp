@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exported: modules and the functions in them. An image is kept, and a function is found where its
-// name stands in the image; the code itself is a host function registered by that name
-// (kernels.hpp).
+// Exported: modules, the functions and the variables in them. An image is kept, and what it
+// declares is found by its name; the code itself is a host function registered by that name
+// (kernels.hpp). In an image that cannot be read (image_symbols.hpp) every word passes for a
+// function.
+#include <algorithm>
 #include <optional>
 
-#include "sim/machine/library.hpp"
+#include "sim/machine/module_variables.hpp"
 #include "sim/words/kernel_image.hpp"
+#include "sim/words/say_once.hpp"
 
 namespace ferry::sim {
 
@@ -41,6 +44,22 @@ CUresult get_function(Call& call, CUmodule module, const char* name, CUfunction*
   return CUDA_SUCCESS;
 }
 
+// Runs body(Call&, ModuleEntry&) where the module is there.
+template <typename Body>
+CUresult with_module(Symbol symbol, CUmodule module, Body&& body) {
+  return Library::get().call(symbol, Need::context, [&](Call& call) {
+    ModuleEntry* const entry = call.machine.modules.find(value_of(module));
+    return entry == nullptr ? CUDA_ERROR_INVALID_HANDLE : body(call, *entry);
+  });
+}
+
+CUresult unknown_functions() {
+  say_once(
+      "the functions of a module are not counted, for its image is compressed and cannot be read: "
+      "build it with nvcc --no-compress");
+  return CUDA_ERROR_NOT_SUPPORTED;
+}
+
 }  // namespace
 
 }  // namespace ferry::sim
@@ -48,10 +67,13 @@ CUresult get_function(Call& call, CUmodule module, const char* name, CUfunction*
 using ferry::sim::Call;
 using ferry::sim::FunctionEntry;
 using ferry::sim::Library;
+using ferry::sim::ModuleEntry;
+using ferry::sim::ModuleVariable;
 using ferry::sim::Need;
 using ferry::sim::Symbol;
 using ferry::sim::to_handle;
 using ferry::sim::value_of;
+using ferry::sim::with_module;
 
 CUresult cuModuleLoad(CUmodule* module, const char* fname) {
   return ferry::sim::load_file(Symbol::cuModuleLoad, fname, module);
@@ -73,7 +95,10 @@ CUresult cuModuleLoadFatBinary(CUmodule* module, const void* fatCubin) {
 
 CUresult cuModuleUnload(CUmodule hmod) {
   return Library::get().call(Symbol::cuModuleUnload, Need::context, [&](Call& call) {
-    if (call.machine.modules.find(value_of(hmod)) == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+    const ModuleEntry* const entry = call.machine.modules.find(value_of(hmod));
+    if (entry == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+    if (entry->library != 0) return CUDA_ERROR_NOT_PERMITTED;  // it goes with its library
+    ferry::sim::end_variables(call, Symbol::cuModuleUnload, {value_of(hmod)});
     ferry::sim::unload_module(call.machine, value_of(hmod));
     return CUDA_SUCCESS;
   });
@@ -90,6 +115,40 @@ CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode* mode) {
 CUresult cuModuleGetFunction(CUfunction* hfunc, CUmodule hmod, const char* name) {
   return Library::get().call(Symbol::cuModuleGetFunction, Need::context, [&](Call& call) {
     return ferry::sim::get_function(call, hmod, name, hfunc);
+  });
+}
+
+CUresult cuModuleGetFunctionCount(unsigned int* count, CUmodule mod) {
+  return with_module(Symbol::cuModuleGetFunctionCount, mod, [&](Call&, const ModuleEntry& module) {
+    if (count == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    if (!module.image->symbols) return ferry::sim::unknown_functions();
+    *count = static_cast<unsigned>(module.image->symbols->kernels.size());
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuModuleEnumerateFunctions(CUfunction* functions, unsigned int numFunctions,
+                                    CUmodule mod) {
+  return with_module(Symbol::cuModuleEnumerateFunctions, mod,
+                     [&](Call& call, const ModuleEntry& module) {
+                       if (functions == nullptr) return CUDA_ERROR_INVALID_VALUE;
+                       if (!module.image->symbols) return ferry::sim::unknown_functions();
+                       const auto& names = module.image->symbols->kernels;
+                       const std::size_t count = std::min<std::size_t>(numFunctions, names.size());
+                       for (std::size_t i = 0; i < count; ++i) {
+                         functions[i] = to_handle<CUfunction>(
+                             *ferry::sim::function_of(call.machine, value_of(mod), names[i]));
+                       }
+                       return CUDA_SUCCESS;
+                     });
+}
+
+CUresult cuModuleGetGlobal_v2(CUdeviceptr* dptr, size_t* bytes, CUmodule hmod, const char* name) {
+  return with_module(Symbol::cuModuleGetGlobal_v2, hmod, [&](Call& call, const ModuleEntry&) {
+    if ((dptr == nullptr && bytes == nullptr) || name == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    ModuleVariable variable;
+    const CUresult result = ferry::sim::variable_of(call.machine, value_of(hmod), name, variable);
+    return ferry::sim::give_variable(result, variable, dptr, bytes);
   });
 }
 

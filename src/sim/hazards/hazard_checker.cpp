@@ -9,7 +9,12 @@ namespace ferry::sim {
 namespace {
 
 MemoryPlace place_in(const Mapping& mapping, std::uint64_t start, std::uint64_t bytes) {
-  return {start, bytes, mapping.start, mapping.size, mapping.block->device};
+  return {start,
+          bytes,
+          mapping.start,
+          mapping.size,
+          mapping.block->device,
+          mapping.name == nullptr ? std::string_view{} : *mapping.name};
 }
 
 // An allocation in the order of a stream makes its memory usable; it does not use it.
@@ -90,7 +95,7 @@ void HazardChecker::note_end(Ending call, const Mapping& mapping, const Clock& s
 
 void HazardChecker::forget_mapping(const Mapping& mapping) {
   users_.erase(mapping.buffer_id);
-  if (mapping.kind != Mapping::Kind::allocation && mapping.kind != Mapping::Kind::pool_allocation)
+  if (!mapping.is_plain() && mapping.kind != Mapping::Kind::pool_allocation)
     return;  // the bytes stay
   const std::uint64_t position = mapping.block->position + mapping.offset;
   touched_.forget(position, position + mapping.size);

@@ -31,8 +31,11 @@ std::string memory_name(const MemoryPlace& place) {
   const std::string range =
       fmt::format("[{:#x}, {:#x}), {} bytes", place.start, place.start + place.bytes, place.bytes);
   if (place.device < 0) return "host memory " + range;
-  return fmt::format("{} at offset {} of the {} bytes at {:#x} on device {}", range,
-                     place.start - place.owner, place.owner_bytes, place.owner, place.device);
+  const std::string variable =
+      place.variable.empty() ? "" : fmt::format(", the variable {} of a module", place.variable);
+  return fmt::format("{} at offset {} of the {} bytes at {:#x} on device {}{}", range,
+                     place.start - place.owner, place.owner_bytes, place.owner, place.device,
+                     variable);
 }
 
 // A line under what it belongs to; nothing where the place is not known.

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "sim/hazards/touch.hpp"
 
@@ -15,7 +16,8 @@ struct MemoryPlace {
   std::uint64_t bytes = 0;
   std::uint64_t owner = 0;  // where the allocation or mapping begins; equals start for host memory
   std::uint64_t owner_bytes = 0;
-  int device = -1;  // -1: host memory
+  int device = -1;                 // -1: host memory
+  std::string_view variable = {};  // of a module, by its name; empty for other memory
 };
 
 // Two operations, both queued. The first line starts with "hazard:".

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Modules and the functions in them, which belong to a context and go with it; libraries and the
-// kernels in them, which belong to none: in each context where one is used it has a module. Owned
-// by the machine; requires the lock.
+// kernels in them, which belong to none: in each context where one is used it has a module. Their
+// variables: module_variables.hpp. Owned by the machine; requires the lock.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "sim/machine/streams.hpp"
+#include "sim/words/image_symbols.hpp"
 #include "sim/words/kernel_image.hpp"
 
 namespace ferry::sim {
@@ -21,10 +23,34 @@ class Machine;
 
 using HandlesByName = std::map<std::string, std::uint64_t, std::less<>>;
 
+// An image and what it declares. All modules of a library share one.
+struct LoadedImage {
+  explicit LoadedImage(ImageBytes image)
+      : bytes(image.begin(), image.end()), symbols(read_symbols(image)) {}
+
+  std::vector<std::byte> bytes;
+  std::optional<ImageSymbols> symbols;  // nothing where they cannot be read
+
+  // In an image that cannot be read any word may be a kernel's name.
+  [[nodiscard]] bool has_kernel(std::string_view name) const {
+    return symbols ? symbols->has_kernel(name) : has_name(bytes, name);
+  }
+};
+using ImageRef = std::shared_ptr<const LoadedImage>;
+
+// A variable that has its memory.
+struct ModuleVariable {
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;
+};
+using ModuleVariables = std::map<std::string, ModuleVariable, std::less<>>;
+
 struct ModuleEntry {
   std::uint64_t context = 0;
-  std::vector<std::byte> image;
+  ImageRef image;
   HandlesByName functions;
+  std::uint64_t library = 0;  // 0: of none
+  ModuleVariables variables;
 };
 
 // What a program may set on a function, and is told again.
@@ -42,9 +68,10 @@ struct FunctionEntry {
 
 struct LibraryEntry {
   std::uint64_t context = 0;  // of none
-  std::vector<std::byte> image;
+  ImageRef image;
   HandlesByName kernels;
   std::map<std::uint64_t, std::uint64_t> modules;  // by context
+  ModuleVariables managed;                         // one for all contexts
 };
 
 struct KernelEntry {

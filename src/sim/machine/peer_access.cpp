@@ -8,8 +8,7 @@ namespace {
 void renew_rights(Machine& machine, const Context& owner) {
   const AccessRights rights = rights_to_memory_of(machine, owner);
   for (auto& [start, mapping] : machine.pages.mappings()) {
-    if (mapping.kind == Mapping::Kind::allocation && mapping.context == owner.handle)
-      mapping.rights = rights;
+    if (mapping.is_plain() && mapping.context == owner.handle) mapping.rights = rights;
   }
 }
 

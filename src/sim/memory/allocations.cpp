@@ -70,7 +70,7 @@ void Allocations::add_mapping(std::uint64_t context, std::uint64_t start, std::u
 bool Allocations::free(std::uint64_t address) {
   PageTable::Mappings& mappings = pages_.mappings();
   const auto found = mappings.find(address);
-  if (found == mappings.end() || found->second.kind != Mapping::Kind::allocation) return false;
+  if (found == mappings.end() || !found->second.is_plain()) return false;
   const std::uint64_t size = found->second.size;
   physical_.withdraw(*found->second.block, found->second.offset);
   pages_.remove(found, std::next(found));
@@ -90,8 +90,7 @@ bool Allocations::free(std::uint64_t address) {
 void Allocations::free_all_of(std::uint64_t context) {
   std::vector<std::uint64_t> starts;
   for (const auto& [start, mapping] : pages_.mappings()) {
-    if (mapping.kind == Mapping::Kind::allocation && mapping.context == context)
-      starts.push_back(start);
+    if (mapping.is_plain() && mapping.context == context) starts.push_back(start);
   }
   for (std::uint64_t start : starts) static_cast<void>(free(start));
 }

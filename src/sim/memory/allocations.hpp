@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plain device memory: cuMemAlloc and cuMemFree. Physical memory is taken in steps of 2 MiB;
-// requests of up to 1 MiB share a step, as the real driver packs them. Every allocation keeps the
-// exact size that was asked for: a copy that runs past it fails even where real memory would go on.
+// Plain device memory: cuMemAlloc and cuMemFree, and the variables of modules. Physical memory is
+// taken in steps of 2 MiB; requests of up to 1 MiB share a step, as the real driver packs them.
+// Every allocation keeps the exact size that was asked for: a copy that runs past it fails even
+// where real memory would go on.
 #pragma once
 
 #include <cstdint>

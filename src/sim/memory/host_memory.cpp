@@ -63,16 +63,19 @@ CUresult HostMemory::allocate(void** out, std::uint64_t bytes, unsigned flags,
                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return CUDA_ERROR_OUT_OF_MEMORY;
   const std::uint64_t start = address_of(memory);
-  add(HostRange{start, bytes, context, next_id_++, flags, device, true, false});
+  add(HostRange{start, bytes, context, next_id_++, flags, device, true});
   *out = memory;
   return CUDA_SUCCESS;
 }
 
 CUresult HostMemory::allocate_managed(void** out, std::uint64_t bytes, std::uint64_t context,
-                                      int device) {
+                                      int device, bool of_module) {
   const CUresult result = allocate(out, bytes, 0, context, device);
-  if (result == CUDA_SUCCESS) ranges_.at(address_of(*out)).managed = true;
-  return result;
+  if (result != CUDA_SUCCESS) return result;
+  HostRange& range = ranges_.at(address_of(*out));
+  range.managed = true;
+  range.of_module = of_module;
+  return CUDA_SUCCESS;
 }
 
 CUresult HostMemory::free(void* pointer, bool managed) {
@@ -99,7 +102,7 @@ CUresult HostMemory::register_range(void* pointer, std::uint64_t bytes, unsigned
       (register_total_ && registered_ + bytes > register_total_->count)) {
     return CUDA_ERROR_OUT_OF_MEMORY;
   }
-  add(HostRange{start, bytes, context, next_id_++, flags, device, false, false});
+  add(HostRange{start, bytes, context, next_id_++, flags, device, false});
   return CUDA_SUCCESS;
 }
 

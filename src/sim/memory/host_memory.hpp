@@ -21,6 +21,7 @@ struct HostRange {
   int device = 0;
   bool allocated = false;  // false: registered
   bool managed = false;    // by cuMemAllocManaged: not page-locked, and freed by another call
+  bool of_module = false;  // a managed variable, which no call frees by its address
 };
 
 class HostMemory {
@@ -39,7 +40,7 @@ class HostMemory {
   [[nodiscard]] CUresult allocate(void** out, std::uint64_t bytes, unsigned flags,
                                   std::uint64_t context, int device);
   [[nodiscard]] CUresult allocate_managed(void** out, std::uint64_t bytes, std::uint64_t context,
-                                          int device);
+                                          int device, bool of_module = false);
   // Allocated page-locked memory, or managed memory.
   [[nodiscard]] CUresult free(void* pointer) { return free(pointer, false); }
   [[nodiscard]] CUresult free_managed(void* pointer) { return free(pointer, true); }

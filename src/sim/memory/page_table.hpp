@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which device addresses lead to which physical memory, and which devices may use them. One entry
 // per mapping: a cuMemMap, or one cuMemAlloc or cuMemAllocAsync with the exact size that was asked
-// for, or such an allocation of another process that was opened or imported here.
+// for, or a module's variable, or an allocation of another process that was opened or imported
+// here.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "sim/memory/physical_memory.hpp"
@@ -40,8 +42,15 @@ class AccessRights {
 };
 
 struct Mapping {
-  // The bytes of the last three do not end with the mapping.
-  enum class Kind : std::uint8_t { allocation, pool_allocation, virtual_memory, opened, imported };
+  // The bytes of the last three do not end with the mapping. A variable is one of a module.
+  enum class Kind : std::uint8_t {
+    allocation,
+    variable,
+    pool_allocation,
+    virtual_memory,
+    opened,
+    imported,
+  };
 
   std::uint64_t start = 0;
   std::uint64_t size = 0;
@@ -49,15 +58,18 @@ struct Mapping {
   std::uint64_t offset = 0;  // into the block
   AccessRights rights;
   Kind kind = Kind::virtual_memory;
-  std::uint64_t context = 0;    // handle of the owning context; 0 for virtual memory
-  std::uint64_t buffer_id = 0;  // never reused
-  std::uint64_t pool = 0;       // handle of the pool that it is from; 0: from none
+  std::uint64_t context = 0;                // handle of the owning context; 0 for virtual memory
+  std::uint64_t buffer_id = 0;              // never reused
+  std::uint64_t pool = 0;                   // handle of the pool that it is from; 0: from none
+  std::shared_ptr<const std::string> name;  // of a variable; null for others
   // A call freed it in the order of a stream. Work from before that call may still use it, later
   // work may not, and for questions about addresses it is gone.
   bool freed = false;
   std::uint64_t freed_by = 0;  // the number of that operation; 0: freed outside of all order
 
   [[nodiscard]] std::uint64_t end() const { return start + size; }
+  // Plain memory of a context (allocations.hpp).
+  [[nodiscard]] bool is_plain() const { return kind == Kind::allocation || kind == Kind::variable; }
   void end_in_order(std::uint64_t operation) {
     freed = true;
     freed_by = operation;

@@ -30,6 +30,14 @@ struct FatbinWrapper {
   void* unused = nullptr;
 };
 
+// Before each part of a fatbin.
+struct PartHeader {
+  std::uint16_t kind = 0;
+  std::uint16_t version = 0;
+  std::uint32_t header_bytes = 0;
+  std::uint64_t content_bytes = 0;
+};
+
 struct FatbinHeader {
   std::uint32_t magic = 0;
   std::uint16_t version = 0;
@@ -84,24 +92,6 @@ std::optional<std::size_t> fatbin_bytes(const void* start, std::size_t most) {
   return wraps || end > most ? std::nullopt : std::optional<std::size_t>(end);
 }
 
-// PTX begins with the directive .version, after comments and blank space.
-bool is_ptx(std::string_view text) {
-  while (!text.empty()) {
-    if (std::isspace(static_cast<unsigned char>(text.front())) != 0) {
-      text.remove_prefix(1);
-    } else if (text.starts_with("//")) {
-      text.remove_prefix(std::min(text.find('\n'), text.size()));
-    } else if (text.starts_with("/*")) {
-      const std::size_t end = text.find("*/");
-      if (end == std::string_view::npos) return false;
-      text.remove_prefix(end + 2);
-    } else {
-      return text.starts_with(".version");
-    }
-  }
-  return false;
-}
-
 bool may_be_text(std::byte first) {
   const auto letter = static_cast<unsigned char>(first);
   return letter == '/' || letter == '.' || std::isspace(letter) != 0;
@@ -132,6 +122,23 @@ bool is_of_a_name(std::byte byte) {
 
 }  // namespace
 
+bool is_ptx(std::string_view text) {
+  while (!text.empty()) {
+    if (std::isspace(static_cast<unsigned char>(text.front())) != 0) {
+      text.remove_prefix(1);
+    } else if (text.starts_with("//")) {
+      text.remove_prefix(std::min(text.find('\n'), text.size()));
+    } else if (text.starts_with("/*")) {
+      const std::size_t end = text.find("*/");
+      if (end == std::string_view::npos) return false;
+      text.remove_prefix(end + 2);
+    } else {
+      return text.starts_with(".version");
+    }
+  }
+  return false;
+}
+
 std::optional<ImageBytes> find_image(const void* start) {
   if (start == nullptr) return std::nullopt;
   if (may_be_text(read<std::byte>(start))) {
@@ -150,6 +157,24 @@ std::optional<ImageBytes> find_image_in(ImageBytes file) {
   if (!may_be_text(file.front())) return find_binary(file.data(), file.size());
   const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
   return is_ptx(text) ? std::optional(file) : std::nullopt;
+}
+
+std::vector<ImageBytes> parts_of(ImageBytes image) {
+  if (image.size() < sizeof(FatbinHeader) || !begins_with(image.data(), kFatbinMagic))
+    return {image};
+  std::vector<ImageBytes> parts;
+  ImageBytes rest = image.subspan(
+      std::min<std::size_t>(read<FatbinHeader>(image.data()).header_bytes, image.size()));
+  while (rest.size() >= sizeof(PartHeader)) {
+    const auto header = read<PartHeader>(rest.data());
+    if (header.header_bytes < sizeof header || header.header_bytes > rest.size() ||
+        header.content_bytes > rest.size() - header.header_bytes) {
+      break;
+    }
+    parts.push_back(rest.subspan(header.header_bytes, header.content_bytes));
+    rest = rest.subspan(header.header_bytes + header.content_bytes);
+  }
+  return parts;
 }
 
 ImageFile::ImageFile(const char* path) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a program loads as a module: PTX text, a cubin (an ELF file) or a fatbin, also in the
-// wrapper that nvcc makes. Tells how long it is and whether a kernel's name is in it; the code in
-// it is never looked at. Pure functions.
+// wrapper that nvcc makes. Tells how long it is and whether a word is in it; what it declares:
+// image_symbols.hpp. The code in it is never looked at. Pure functions.
 #pragma once
 
 #include <cstddef>
@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ferry::sim {
 
@@ -21,6 +22,13 @@ using ImageBytes = std::span<const std::byte>;
 // The same in a file, which may be cut off or hostile: nothing beyond it is read. No wrapper, which
 // is a thing of memory.
 [[nodiscard]] std::optional<ImageBytes> find_image_in(ImageBytes file);
+
+// PTX begins with the directive .version, after comments and blank space.
+[[nodiscard]] bool is_ptx(std::string_view text);
+
+// The contents of a fatbin, one for each kind of device, as far as they lie within it; any other
+// image is its own and only part. What is compressed looks like nothing known.
+[[nodiscard]] std::vector<ImageBytes> parts_of(ImageBytes image);
 
 // A file, read whole, and the image in it.
 class ImageFile {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/hazards/hazard_checker.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "sim/memory/physical_memory.hpp"
@@ -65,6 +66,19 @@ TEST_F(HazardCheckerTest, WhatWasFreedMayNotBeTouched) {
   operations = 0;
   touch(0, AccessKind::read, mapping.start, 10);
   EXPECT_EQ(found(), 1U) << "the host's free comes after nothing that was not noted by then";
+}
+
+TEST_F(HazardCheckerTest, AVariableIsReportedByItsNameAndItsPastGoesWithIt) {
+  Mapping& mapping = map(Mapping::Kind::variable);
+  mapping.name = std::make_shared<const std::string>("counter");
+  touch(0, AccessKind::write, mapping.start, 10);
+  checker.note_end({Symbol::cuModuleUnload}, mapping, seen);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              testing::HasSubstr("the variable counter of a module"));
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(log.take(), 1U);
+  touch(1, AccessKind::write, mapping.start, 10);
+  EXPECT_EQ(found(), 0U) << "the bytes are another's by then";
 }
 
 TEST_F(HazardCheckerTest, TheEndOfAnImportLeavesTheBytesWithTheirPast) {

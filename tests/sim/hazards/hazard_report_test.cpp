@@ -26,6 +26,13 @@ Toucher copy_on(std::uint64_t stream, std::uint64_t operation, AccessKind kind) 
 constexpr MemoryPlace kDevice{0x1000, 16, 0xF00, 4096, 2};
 constexpr MemoryPlace kHost{0x5000, 8, 0x5000, 8, -1};
 
+TEST(HazardReport, AVariableHasItsName) {
+  MemoryPlace place = kDevice;
+  place.variable = "counter";
+  EXPECT_THAT(describe_use_after_free(copy_on(7, 9, AccessKind::read), place),
+              HasSubstr("on device 2, the variable counter of a module\n"));
+}
+
 TEST(HazardReport, AUseAfterAFreeNamesTheUse) {
   const std::string text = describe_use_after_free(copy_on(7, 9, AccessKind::read), kDevice);
   EXPECT_THAT(text, AllOf(StartsWith("hazard: cuMemcpyDtoDAsync (operation 9) on stream 0x7 uses"),

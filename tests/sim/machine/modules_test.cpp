@@ -20,7 +20,7 @@ struct ModulesTest : ::testing::Test {
   }
   std::uint64_t add_library() {
     LibraryEntry entry;
-    entry.image.assign(image().begin(), image().end());
+    entry.image = std::make_shared<const LoadedImage>(image());
     return machine.libraries.add(std::move(entry));
   }
 

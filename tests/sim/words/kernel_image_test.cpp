@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/words/made_cubin.hpp"
+
 namespace ferry::sim {
 namespace {
 
@@ -90,6 +92,18 @@ TEST(KernelImage, AFileIsNotReadBeyondItsEnd) {
   EXPECT_EQ(find_image_in(bytes_of(fatbin))->size(), 116U);
   fatbin.pop_back();
   EXPECT_FALSE(find_image_in(bytes_of(fatbin)));
+}
+
+TEST(KernelImage, AFatbinHasParts) {
+  const std::string fatbin = made_fatbin({"12345678", "abc"});
+  const auto parts = parts_of(bytes_of(fatbin));
+  ASSERT_EQ(parts.size(), 2U);
+  EXPECT_EQ(parts[0].size(), 8U);
+  EXPECT_EQ(parts[0].front(), std::byte{'1'});
+  EXPECT_EQ(parts[1].front(), std::byte{'a'});
+  EXPECT_EQ(parts_of(bytes_of(fatbin.substr(0, fatbin.size() - 1))).size(), 1U)
+      << "one that does not lie within it is none";
+  EXPECT_EQ(parts_of(bytes_of(kPtx)).front().size(), std::strlen(kPtx)) << "any other is its own";
 }
 
 TEST(ImageFile, WhatCannotBeReadIsNotThere) {

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/machine/module_variables.hpp"
+
+#include <cstring>
+#include <utility>
+
+#include "sim/machine/peer_access.hpp"
+#include "sim/words/say_once.hpp"
+
+namespace ferry::sim {
+
+namespace {
+
+CUresult make_managed(Machine& machine, std::uint64_t context, int device,
+                      const ImageVariable& declared, std::uint64_t& address) {
+  void* memory = nullptr;
+  const CUresult result =
+      machine.host.allocate_managed(&memory, declared.bytes, context, device, true);
+  if (result != CUDA_SUCCESS) return result;
+  if (!declared.initial.empty())
+    std::memcpy(memory, declared.initial.data(), declared.initial.size());
+  address = reinterpret_cast<std::uintptr_t>(memory);
+  return CUDA_SUCCESS;
+}
+
+CUresult make_on_device(Machine& machine, const Context& context, const ImageVariable& declared,
+                        std::uint64_t& out) {
+  const auto address = machine.allocations.allocate(context.handle, context.device, declared.bytes);
+  if (!address) return CUDA_ERROR_OUT_OF_MEMORY;
+  Mapping& mapping = *machine.pages.find(*address);
+  mapping.kind = Mapping::Kind::variable;
+  mapping.name = std::make_shared<const std::string>(declared.name);
+  mapping.rights = rights_to_memory_of(machine, context);
+  const std::uint64_t given = declared.initial.size();
+  CUresult result = CUDA_SUCCESS;
+  if (given > 0) {
+    const auto first = reinterpret_cast<std::uintptr_t>(declared.initial.data());
+    result = machine.operations.copy(context.device, *address, first, given);
+  }
+  if (result == CUDA_SUCCESS && given < declared.bytes) {
+    const std::uint64_t rest = declared.bytes - given;
+    result = machine.operations.fill_rows(context.device, {*address + given, rest}, 0, 1, rest, 1);
+  }
+  if (result != CUDA_SUCCESS) static_cast<void>(machine.allocations.free(*address));
+  out = *address;
+  return result;
+}
+
+// Null where the image declares none of the name, or cannot be read.
+const ImageVariable* find_declared(const LoadedImage& image, std::string_view name) {
+  if (image.symbols) return image.symbols->find_variable(name);
+  say_once(
+      "the variables of a module are not found, for its image is compressed and cannot be read: "
+      "build it with nvcc --no-compress");
+  return nullptr;
+}
+
+// Runs make(address) where the variable has no memory yet.
+template <typename Make>
+CUresult find_or_make(ModuleVariables& known, const ImageVariable& declared, ModuleVariable& out,
+                      Make&& make) {
+  const auto found = known.find(declared.name);
+  if (found != known.end()) {
+    out = found->second;
+    return CUDA_SUCCESS;
+  }
+  out.bytes = declared.bytes;
+  const CUresult result = make(out.address);
+  if (result == CUDA_SUCCESS) known.emplace(declared.name, out);
+  return result;
+}
+
+// They are gone; who may still have used them is reported.
+void end_all(Call& call, Symbol symbol, const ModuleVariables& variables, const Clock& seen) {
+  Machine& machine = call.machine;
+  const Ending ending{symbol, call.site};
+  for (const auto& [name, variable] : variables) {
+    if (const Mapping* const mapping = machine.pages.find(variable.address)) {
+      const Mapping ended = *mapping;
+      static_cast<void>(machine.allocations.free(variable.address));
+      machine.hazards.note_end(ending, ended, seen);
+    } else {
+      static_cast<void>(machine.host.free_managed(reinterpret_cast<void*>(variable.address)));
+      machine.hazards.note_host_end(ending, variable.address, variable.bytes, seen);
+    }
+  }
+}
+
+}  // namespace
+
+CUresult variable_of(Machine& machine, std::uint64_t module, std::string_view name,
+                     ModuleVariable& out) {
+  ModuleEntry& entry = *machine.modules.find(module);
+  const ImageVariable* const declared = find_declared(*entry.image, name);
+  if (declared == nullptr) return CUDA_ERROR_NOT_FOUND;
+  if (declared->managed && entry.library != 0)
+    return managed_variable_of(machine, entry.library, name, out);
+  const Context& context = *machine.contexts.find(entry.context);
+  return find_or_make(entry.variables, *declared, out, [&](std::uint64_t& address) {
+    return declared->managed
+               ? make_managed(machine, context.handle, context.device, *declared, address)
+               : make_on_device(machine, context, *declared, address);
+  });
+}
+
+CUresult managed_variable_of(Machine& machine, std::uint64_t library, std::string_view name,
+                             ModuleVariable& out) {
+  LibraryEntry& entry = *machine.libraries.find(library);
+  const ImageVariable* const declared = find_declared(*entry.image, name);
+  if (declared == nullptr || !declared->managed) return CUDA_ERROR_NOT_FOUND;
+  return find_or_make(entry.managed, *declared, out, [&](std::uint64_t& address) {
+    return make_managed(machine, 0, 0, *declared, address);
+  });
+}
+
+void end_variables(Call& call, Symbol symbol, const std::vector<std::uint64_t>& modules) {
+  Machine& machine = call.machine;
+  const Clock seen = machine.engine.seen();
+  for (const std::uint64_t module : modules) {
+    const ModuleEntry* const before = machine.modules.find(module);
+    if (before == nullptr || before->variables.empty()) continue;
+    machine.engine.finish(call.lock, *machine.contexts.find(before->context)->streams);
+    // Host functions may have run meanwhile, and other threads.
+    if (ModuleEntry* const entry = machine.modules.find(module))
+      end_all(call, symbol, std::exchange(entry->variables, {}), seen);
+  }
+}
+
+void end_managed_variables(Call& call, Symbol symbol, std::uint64_t library) {
+  Machine& machine = call.machine;
+  if (machine.libraries.find(library)->managed.empty()) return;
+  const Clock seen = machine.engine.seen();
+  machine.engine.finish_all(call.lock);
+  if (LibraryEntry* const entry = machine.libraries.find(library))
+    end_all(call, symbol, std::exchange(entry->managed, {}), seen);
+}
+
+void free_variables(Machine& machine, ModuleVariables& variables) {
+  for (const auto& [name, variable] : variables) {
+    if (!machine.allocations.free(variable.address)) {
+      static_cast<void>(machine.host.free_managed(reinterpret_cast<void*>(variable.address)));
+    }
+  }
+  variables.clear();
+}
+
+}  // namespace ferry::sim
