@@ -45,6 +45,15 @@ TEST_F(Managed, PointersTellThatTheyAreManaged) {
   bool managed = false;
   FERRY_OK(cuda().cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, memory));
   EXPECT_TRUE(managed);
+  unsigned type = 0;
+  FERRY_OK(cuda().cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, memory));
+  EXPECT_EQ(type, unsigned{CU_MEMORYTYPE_DEVICE});
+  CUdeviceptr on_device = 0;
+  FERRY_OK(cuda().cuPointerGetAttribute(&on_device, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, memory));
+  EXPECT_EQ(on_device, memory);
+  void* on_host = nullptr;
+  FERRY_OK(cuda().cuPointerGetAttribute(&on_host, CU_POINTER_ATTRIBUTE_HOST_POINTER, memory));
+  EXPECT_EQ(on_host, reinterpret_cast<void*>(memory));
   const DeviceBuffer plain(4096);
   FERRY_OK(cuda().cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, plain.address));
   EXPECT_FALSE(managed);

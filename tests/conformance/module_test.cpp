@@ -52,6 +52,27 @@ TEST_F(Module, WhatIsNoImageIsRefused) {
   EXPECT_EQ(cuda().cuModuleLoadData(&other, zeros), CUDA_ERROR_INVALID_IMAGE);
 }
 
+TEST_F(Module, LogsOfTheCompilerEnd) {
+  char info[64];
+  char error[64];
+  std::memset(info, 'x', sizeof info);
+  std::memset(error, 'x', sizeof error);
+  CUjit_option options[] = {CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
+                            CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  const auto size = reinterpret_cast<void*>(sizeof info);
+  void* values[] = {info, size, error, size};
+  CUmodule logged = nullptr;
+  FERRY_OK(cuda().cuModuleLoadDataEx(&logged, kPtx, 4, options, values));
+  const auto written = [&](int option) {
+    return static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(values[option]));
+  };
+  EXPECT_NE(std::memchr(info, 0, sizeof info), nullptr);
+  EXPECT_NE(std::memchr(error, 0, sizeof error), nullptr);
+  EXPECT_LE(written(1), sizeof info);
+  EXPECT_EQ(written(3), 0U) << error;
+  FERRY_OK(cuda().cuModuleUnload(logged));
+}
+
 TEST_F(Module, ShapesBeyondTheLimitsAreRefused) {
   EXPECT_EQ(launch(0, 1), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(launch(1, 0), CUDA_ERROR_INVALID_VALUE);

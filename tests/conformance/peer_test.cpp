@@ -48,6 +48,21 @@ TEST_F(Peers, PeerCopiesNeedNoAccess) {
   EXPECT_TRUE(to.holds(0x51));
 }
 
+TEST_F(Peers, PlainCopiesNeedNoAccessEither) {
+  const StreamOwner stream;
+  const DeviceBuffer ours(kBytes);
+  PinnedBuffer to(kBytes);
+  FERRY_OK(cuda().cuMemcpyDtoDAsync_v2(ours.address, theirs, kBytes, stream.handle));
+  FERRY_OK(cuda().cuMemcpyDtoHAsync_v2(to.pointer, ours.address, kBytes, stream.handle));
+  FERRY_OK(cuda().cuStreamSynchronize(stream.handle));
+  EXPECT_TRUE(to.holds(0x51));
+  FERRY_OK(cuda().cuMemsetD8_v2(ours.address, 0x52, kBytes));
+  FERRY_OK(cuda().cuMemcpy(theirs, ours.address, kBytes));
+  FERRY_OK(cuda().cuCtxSynchronize());
+  FERRY_OK(cuda().cuMemcpyDtoH_v2(to.pointer, theirs, kBytes));
+  EXPECT_TRUE(to.holds(0x52));
+}
+
 TEST_F(Peers, EnabledAccessReachesOldAndNewAllocations) {
   const StreamOwner stream;
   PinnedBuffer to(kBytes);

@@ -11,6 +11,7 @@
 
 #include "sim/exports/copies.hpp"
 #include "sim/machine/capture_access.hpp"
+#include "sim/machine/peer_access.hpp"
 
 namespace ferry::sim {
 
@@ -52,17 +53,19 @@ CUresult hold(Machine& machine, int device, const Member& member) {
   // Without data no byte is written; any address outside device memory will do.
   std::byte nowhere{};
   const Box packed{address_of(with_data ? member.held->data() : &nowhere), width, width * rows};
-  return machine.operations.copy_box(device, packed, member.source, member.extent);
+  const Reach reach = reach_of_copy(machine, device, packed.start, member.source.start);
+  return machine.operations.copy_box(reach, packed, member.source, member.extent);
 }
 
 CUresult run_member(Machine& machine, int device, const Member& member) {
+  const Reach reach = reach_of_copy(machine, device, member.destination.start, member.source.start);
   if (!member.held)
-    return machine.operations.copy_box(device, member.destination, member.source, member.extent);
+    return machine.operations.copy_box(reach, member.destination, member.source, member.extent);
   const auto [width, rows, layers] = member.extent;
   std::byte nowhere{};
   const Box packed{address_of(member.held->empty() ? &nowhere : member.held->data()), width,
                    width * rows};
-  return machine.operations.copy_box(device, member.destination, packed, member.extent);
+  return machine.operations.copy_box(reach, member.destination, packed, member.extent);
 }
 
 // Queues the early reading of the sources that are not read in stream order, on streams of its own.

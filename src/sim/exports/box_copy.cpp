@@ -4,6 +4,8 @@
 #include <limits>
 
 #include "sim/exports/copies.hpp"
+#include "sim/machine/peer_access.hpp"
+#include "sim/machine/pointer_attributes.hpp"
 
 namespace ferry::sim {
 
@@ -127,7 +129,9 @@ CUresult prepare_box(Call& call, Symbol symbol, const BoxRequest& request, const
   add_touches(out.touches, AccessKind::read, source, extent);
   add_touches(out.touches, AccessKind::write, destination, extent);
   out.work = [&machine, destination, source, extent, ends](int device) {
-    const Reach reach = ends.destination < 0 ? Reach(device) : Reach(ends.destination, ends.source);
+    const Reach reach = ends.destination < 0
+                            ? reach_of_copy(machine, device, destination.start, source.start)
+                            : Reach(ends.destination, ends.source);
     return machine.operations.copy_box(reach, destination, source, extent);
   };
   out.node = CopyNode{params_of(request)};
@@ -143,7 +147,8 @@ CUresult submit_box(Call& call, Symbol symbol, const BoxRequest& request, const 
     return result;
   }
   const bool on_device = std::ranges::all_of(submission.touches, [&](const Touch& touch) {
-    return call.machine.addresses.contains(touch.address);
+    return call.machine.addresses.contains(touch.address) &&
+           !has_sync_memops(call.machine, touch.address);
   });
   submission.stream = stream;
   submission.wait = asynchronous || on_device ? Wait::no : Wait::until_done;

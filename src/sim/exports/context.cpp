@@ -53,6 +53,15 @@ CUresult device_of(Symbol symbol, CUdevice* device, CUcontext handle) {
   });
 }
 
+// Requires: no primary context.
+CUresult destroy_context(Call& call, Context& context) {
+  const std::uint64_t handle = context.handle;
+  call.machine.empty_context(call.lock, context, true);
+  std::vector<std::uint64_t>& stack = call.thread.contexts;
+  if (!stack.empty() && stack.back() == handle) stack.pop_back();
+  return CUDA_SUCCESS;
+}
+
 CUresult synchronize(Symbol symbol, CUcontext handle) {
   return with_context(symbol, handle, [](Call& call, Context& context) {
     if (context.streams->fault != 0) return static_cast<CUresult>(context.streams->fault);
@@ -140,10 +149,30 @@ CUresult cuCtxDestroy_v2(CUcontext ctx) {
     Context* const context = call.machine.contexts.find(value_of(ctx));
     if (context == nullptr || call.machine.contexts.is_primary(*context))
       return CUDA_ERROR_INVALID_CONTEXT;
-    call.machine.empty_context(call.lock, *context, true);
-    std::vector<std::uint64_t>& stack = call.thread.contexts;
-    if (!stack.empty() && stack.back() == value_of(ctx)) stack.pop_back();
+    return destroy_context(call, *context);
+  });
+}
+
+CUresult cuCtxAttach(CUcontext* pctx, unsigned int flags) {
+  return Library::get().call(Symbol::cuCtxAttach, Need::context, [&](Call& call) {
+    if (pctx == nullptr || flags != 0) return CUDA_ERROR_INVALID_VALUE;
+    ++call.context->attached;
+    *pctx = to_handle<CUcontext>(call.context->handle);
     return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxDetach(CUcontext ctx) {
+  return Library::get().call(Symbol::cuCtxDetach, Need::initialised, [&](Call& call) {
+    if (call.context == nullptr || call.context->handle != value_of(ctx))
+      return CUDA_ERROR_INVALID_CONTEXT;
+    Context& context = *call.context;
+    if (context.attached > 0) {
+      --context.attached;
+      return CUDA_SUCCESS;
+    }
+    return call.machine.contexts.is_primary(context) ? CUDA_ERROR_INVALID_CONTEXT
+                                                     : destroy_context(call, context);
   });
 }
 

@@ -96,3 +96,35 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
     return CUDA_SUCCESS;
   });
 }
+
+CUresult cuCtxGetCacheConfig(CUfunc_cache* pconfig) {
+  return with_context(Symbol::cuCtxGetCacheConfig, nullptr, [&](const Context& context) {
+    if (pconfig == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    *pconfig = static_cast<CUfunc_cache>(context.cache_config);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxSetCacheConfig(CUfunc_cache config) {
+  return with_context(Symbol::cuCtxSetCacheConfig, nullptr, [&](Context& context) {
+    if (config > CU_FUNC_CACHE_PREFER_EQUAL) return CUDA_ERROR_INVALID_VALUE;
+    context.cache_config = config;
+    return CUDA_SUCCESS;
+  });
+}
+
+// The banks of the device's shared memory are of a fixed size.
+CUresult cuCtxGetSharedMemConfig(CUsharedconfig* pConfig) {
+  return with_context(Symbol::cuCtxGetSharedMemConfig, nullptr, [&](const Context&) {
+    if (pConfig == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    *pConfig = CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxSetSharedMemConfig(CUsharedconfig config) {
+  return with_context(Symbol::cuCtxSetSharedMemConfig, nullptr, [&](const Context&) {
+    return config > CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE ? CUDA_ERROR_INVALID_VALUE
+                                                              : CUDA_SUCCESS;
+  });
+}

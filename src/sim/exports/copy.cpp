@@ -3,6 +3,8 @@
 #include <optional>
 
 #include "sim/exports/copies.hpp"
+#include "sim/machine/peer_access.hpp"
+#include "sim/machine/pointer_attributes.hpp"
 
 namespace ferry::sim {
 
@@ -40,17 +42,21 @@ CUresult submit_copy(Call& call, Symbol symbol, const CopyRequest& request, CUst
   submission.touches = {{source, bytes, AccessKind::read}, {destination, bytes, AccessKind::write}};
   submission.work = [&machine, destination = destination, source = source, bytes = bytes,
                      reach](int device) {
-    return machine.operations.copy(reach.value_or(Reach(device)), destination, source, bytes);
+    const Reach ends = reach ? *reach : reach_of_copy(machine, device, destination, source);
+    return machine.operations.copy(ends, destination, source, bytes);
   };
   submission.node = CopyNode{params_of(machine, request)};
   return submit(call, std::move(submission));
 }
 
-// A copy from device memory to device memory does not wait, not even by a synchronous name.
+// A copy from device memory to device memory does not wait, not even by a synchronous name, save
+// where the program asked for it.
 Wait wait_of(const Call& call, std::uint64_t destination, std::uint64_t source) {
-  const auto& addresses = call.machine.addresses;
-  return addresses.contains(destination) && addresses.contains(source) ? Wait::no
-                                                                       : Wait::until_done;
+  Machine& machine = call.machine;
+  const bool waits = !machine.addresses.contains(destination) ||
+                     !machine.addresses.contains(source) || has_sync_memops(machine, destination) ||
+                     has_sync_memops(machine, source);
+  return waits ? Wait::until_done : Wait::no;
 }
 
 }  // namespace

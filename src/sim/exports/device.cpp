@@ -91,6 +91,37 @@ CUresult cuDeviceGetAttribute(int* pi, CUdevice_attribute attrib, CUdevice dev) 
   });
 }
 
+CUresult cuDeviceComputeCapability(int* major, int* minor, CUdevice dev) {
+  return with_device(Symbol::cuDeviceComputeCapability, dev, [&](auto& machine, int) {
+    if (major == nullptr || minor == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    *major = *machine.attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, dev);
+    *minor = *machine.attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, dev);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuDeviceGetProperties(CUdevprop* prop, CUdevice dev) {
+  return with_device(Symbol::cuDeviceGetProperties, dev, [&](auto& machine, int) {
+    if (prop == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    const auto fact = [&](CUdevice_attribute attribute) {
+      return *machine.attribute(attribute, dev);
+    };
+    *prop = {fact(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK),
+             {fact(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X), fact(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y),
+              fact(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z)},
+             {fact(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X), fact(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y),
+              fact(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z)},
+             fact(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK),
+             fact(CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY),
+             fact(CU_DEVICE_ATTRIBUTE_WARP_SIZE),
+             fact(CU_DEVICE_ATTRIBUTE_MAX_PITCH),
+             fact(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK),
+             fact(CU_DEVICE_ATTRIBUTE_CLOCK_RATE),
+             fact(CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT)};
+    return CUDA_SUCCESS;
+  });
+}
+
 CUresult cuDeviceTotalMem_v2(size_t* bytes, CUdevice dev) {
   return with_device(Symbol::cuDeviceTotalMem_v2, dev, [&](auto& machine, int) {
     if (bytes == nullptr) return CUDA_ERROR_INVALID_VALUE;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exported: fills of device memory, plain and by rows.
 #include "sim/exports/copies.hpp"
+#include "sim/machine/pointer_attributes.hpp"
 
 namespace ferry::sim {
 
@@ -14,7 +15,9 @@ CUresult submit_fill(Call& call, Symbol symbol, const FillRequest& request, CUst
       result != CUDA_SUCCESS) {
     return result;
   }
-  const bool waits = !asynchronous && !call.machine.addresses.contains(request.destination.start);
+  const std::uint64_t start = request.destination.start;
+  const bool waits = !asynchronous && (!call.machine.addresses.contains(start) ||
+                                       has_sync_memops(call.machine, start));
   submission.stream = stream;
   submission.wait = waits ? Wait::until_done : Wait::no;
   return submit(call, std::move(submission));

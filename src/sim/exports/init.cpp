@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exported: start-up, errors and the look-up of functions. All but cuInit's effect work before
 // cuInit.
+#include <fmt/format.h>
+
+#include <atomic>
+#include <cstdio>
+#include <string>
+
 #include "sim/machine/library.hpp"
 #include "sim/machine/proc_address.hpp"
 #include "sim/words/cuda_api.hpp"
@@ -48,6 +54,17 @@ CUresult find_function(const char* symbol, void** pfn, int version, cuuint64_t f
   return CUDA_SUCCESS;
 }
 
+void say_no_table(const CUuuid& id) {
+  std::string text;
+  for (const char byte : id.bytes) text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  fmt::print(stderr,
+             "ferry-sim: cuGetExportTable was asked for the table {}: the stand-in has none of the "
+             "tables that NVIDIA does not document. Programs of the driver API go on; the CUDA "
+             "runtime (libcudart, in PyTorch and in what nvcc links) cannot start here, and "
+             "its calls fail with an error of initialisation\n",
+             text);
+}
+
 }  // namespace
 
 CUresult cuGetErrorName(CUresult error, const char** pStr) {
@@ -75,11 +92,14 @@ CUresult cuGetProcAddress(const char* symbol, void** pfn, int cudaVersion, cuuin
   return result == CUDA_SUCCESS && *pfn == nullptr ? CUDA_ERROR_NOT_FOUND : result;
 }
 
-// Tables of functions that NVIDIA does not document. Programs that look for them have another way.
+// Tables of functions that NVIDIA does not document. The CUDA runtime cannot do without them, and
+// says nothing of why.
 CUresult cuGetExportTable(const void** ppExportTable, const CUuuid* pExportTableId) {
   const CUresult refused = Library::get().note(Symbol::cuGetExportTable);
   if (refused != CUDA_SUCCESS) return refused;
   if (ppExportTable == nullptr || pExportTableId == nullptr) return CUDA_ERROR_INVALID_VALUE;
   *ppExportTable = nullptr;
+  static std::atomic<bool> said = false;
+  if (!said.exchange(true)) say_no_table(*pExportTableId);
   return CUDA_ERROR_NOT_FOUND;
 }

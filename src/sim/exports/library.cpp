@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "sim/machine/module_variables.hpp"
+#include "sim/words/jit_options.hpp"
 #include "sim/words/kernel_image.hpp"
 #include "sim/words/say_once.hpp"
 
@@ -74,26 +75,28 @@ using ferry::sim::value_of;
 using ferry::sim::with_kernel;
 using ferry::sim::with_library;
 
-CUresult cuLibraryLoadData(CUlibrary* library, const void* code, CUjit_option* /*jitOptions*/,
-                           void** /*jitOptionsValues*/, unsigned int /*numJitOptions*/,
+CUresult cuLibraryLoadData(CUlibrary* library, const void* code, CUjit_option* jitOptions,
+                           void** jitOptionsValues, unsigned int numJitOptions,
                            CUlibraryOption* libraryOptions, void** libraryOptionValues,
                            unsigned int numLibraryOptions) {
   return Library::get().call(Symbol::cuLibraryLoadData, Need::initialised, [&](Call& call) {
     if (library == nullptr || code == nullptr ||
-        !ferry::sim::are_options(numLibraryOptions, libraryOptions, libraryOptionValues)) {
+        !ferry::sim::are_options(numLibraryOptions, libraryOptions, libraryOptionValues) ||
+        !ferry::sim::answer_jit_options(numJitOptions, jitOptions, jitOptionsValues)) {
       return CUDA_ERROR_INVALID_VALUE;
     }
     return ferry::sim::add_library(call, ferry::sim::find_image(code), library);
   });
 }
 
-CUresult cuLibraryLoadFromFile(CUlibrary* library, const char* fileName,
-                               CUjit_option* /*jitOptions*/, void** /*jitOptionsValues*/,
-                               unsigned int /*numJitOptions*/, CUlibraryOption* libraryOptions,
-                               void** libraryOptionValues, unsigned int numLibraryOptions) {
+CUresult cuLibraryLoadFromFile(CUlibrary* library, const char* fileName, CUjit_option* jitOptions,
+                               void** jitOptionsValues, unsigned int numJitOptions,
+                               CUlibraryOption* libraryOptions, void** libraryOptionValues,
+                               unsigned int numLibraryOptions) {
   return Library::get().call(Symbol::cuLibraryLoadFromFile, Need::initialised, [&](Call& call) {
     if (library == nullptr || fileName == nullptr ||
-        !ferry::sim::are_options(numLibraryOptions, libraryOptions, libraryOptionValues)) {
+        !ferry::sim::are_options(numLibraryOptions, libraryOptions, libraryOptionValues) ||
+        !ferry::sim::answer_jit_options(numJitOptions, jitOptions, jitOptionsValues)) {
       return CUDA_ERROR_INVALID_VALUE;
     }
     const ImageFile file(fileName);

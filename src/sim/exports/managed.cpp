@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exported: managed memory. It is host memory that every device may use and that never moves:
-// advice and prefetches are checked, and take their place in the order, but change nothing.
+// advice and prefetches are checked, kept, and take their place in the order, but change nothing.
 #include "sim/machine/stream_access.hpp"
 
+using ferry::sim::Advice;
 using ferry::sim::Call;
 using ferry::sim::HostRange;
 using ferry::sim::Library;
@@ -46,6 +47,28 @@ bool has_location(CUmem_advise advice) {
          advice == CU_MEM_ADVISE_SET_ACCESSED_BY || advice == CU_MEM_ADVISE_UNSET_ACCESSED_BY;
 }
 
+void take_advice(Advice& known, CUmem_advise advice, const CUmemLocation& location) {
+  const int accessor =
+      location.type == CU_MEM_LOCATION_TYPE_DEVICE ? location.id : int{CU_DEVICE_CPU};
+  switch (advice) {
+    case CU_MEM_ADVISE_SET_READ_MOSTLY:
+    case CU_MEM_ADVISE_UNSET_READ_MOSTLY:
+      known.read_mostly = advice == CU_MEM_ADVISE_SET_READ_MOSTLY;
+      return;
+    case CU_MEM_ADVISE_SET_PREFERRED_LOCATION:
+      known.preferred = location;
+      return;
+    case CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION:
+      known.preferred = {};
+      return;
+    case CU_MEM_ADVISE_SET_ACCESSED_BY:
+      known.accessed_by.insert(accessor);
+      return;
+    default:
+      known.accessed_by.erase(accessor);
+  }
+}
+
 CUresult advise(Symbol symbol, CUdeviceptr address, std::size_t bytes, CUmem_advise advice,
                 const CUmemLocation& location) {
   return Library::get().call(symbol, Need::context, [&](Call& call) {
@@ -53,7 +76,12 @@ CUresult advise(Symbol symbol, CUdeviceptr address, std::size_t bytes, CUmem_adv
         advice > CU_MEM_ADVISE_UNSET_ACCESSED_BY || !is_managed(call.machine, address, bytes)) {
       return CUDA_ERROR_INVALID_VALUE;
     }
-    return has_location(advice) ? check_location(call.machine, location) : CUDA_SUCCESS;
+    const CUresult place =
+        has_location(advice) ? check_location(call.machine, location) : CUDA_SUCCESS;
+    if (place != CUDA_SUCCESS) return place;
+    call.machine.host.advice().change(address, bytes,
+                                      [&](Advice& known) { take_advice(known, advice, location); });
+    return CUDA_SUCCESS;
   });
 }
 
@@ -64,6 +92,8 @@ CUresult prefetch(Symbol symbol, CUdeviceptr address, std::size_t bytes,
       return CUDA_ERROR_INVALID_VALUE;
     const CUresult place = check_location(call.machine, location);
     if (place != CUDA_SUCCESS) return place;
+    call.machine.host.advice().change(address, bytes,
+                                      [&](Advice& known) { known.prefetched = location; });
     // Contents do not change, so nothing is touched: whoever may read the memory still may.
     Submission submission{symbol, stream, Wait::no, {}, {}};
     submission.work = [](int) { return CUDA_SUCCESS; };

@@ -238,3 +238,9 @@ CUresult cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute*
     return CUDA_SUCCESS;
   });
 }
+
+CUresult cuPointerSetAttribute(const void* value, CUpointer_attribute attribute, CUdeviceptr ptr) {
+  return Library::get().call(Symbol::cuPointerSetAttribute, Need::context, [&](Call& call) {
+    return ferry::sim::set_pointer_attribute(call, attribute, ptr, value);
+  });
+}

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "sim/machine/module_variables.hpp"
+#include "sim/words/jit_options.hpp"
 #include "sim/words/kernel_image.hpp"
 #include "sim/words/say_once.hpp"
 
@@ -14,9 +15,18 @@ namespace ferry::sim {
 
 namespace {
 
-CUresult load_data(Symbol symbol, const void* start, CUmodule* out) {
+struct JitOptions {
+  unsigned count = 0;
+  const CUjit_option* options = nullptr;
+  void** values = nullptr;
+};
+
+CUresult load_data(Symbol symbol, const void* start, CUmodule* out, const JitOptions& jit = {}) {
   return Library::get().call(symbol, Need::context, [&](Call& call) {
-    if (out == nullptr || start == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    if (out == nullptr || start == nullptr ||
+        !answer_jit_options(jit.count, jit.options, jit.values)) {
+      return CUDA_ERROR_INVALID_VALUE;
+    }
     const std::optional<ImageBytes> image = find_image(start);
     if (!image) return CUDA_ERROR_INVALID_IMAGE;
     *out = to_handle<CUmodule>(add_module(call.machine, call.context->handle, *image));
@@ -83,10 +93,11 @@ CUresult cuModuleLoadData(CUmodule* module, const void* image) {
   return ferry::sim::load_data(Symbol::cuModuleLoadData, image, module);
 }
 
-// Nothing is compiled here: the options, which are for the compiler, have no effect.
-CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned int /*numOptions*/,
-                            CUjit_option* /*options*/, void** /*optionValues*/) {
-  return ferry::sim::load_data(Symbol::cuModuleLoadDataEx, image, module);
+// Nothing is compiled here: of the options, which are for the compiler, some are answered.
+CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned int numOptions,
+                            CUjit_option* options, void** optionValues) {
+  return ferry::sim::load_data(Symbol::cuModuleLoadDataEx, image, module,
+                               {numOptions, options, optionValues});
 }
 
 CUresult cuModuleLoadFatBinary(CUmodule* module, const void* fatCubin) {

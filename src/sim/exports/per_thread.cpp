@@ -314,3 +314,17 @@ CUresult cuGraphUpload_ptsz(CUgraphExec hGraphExec, CUstream hStream) {
 CUresult cuGraphLaunch_ptsz(CUgraphExec hGraphExec, CUstream hStream) {
   return cuGraphLaunch(hGraphExec, of_thread(hStream));
 }
+
+CUresult cuStreamGetAttribute_ptsz(CUstream hStream, CUstreamAttrID attr,
+                                   CUstreamAttrValue* value_out) {
+  return cuStreamGetAttribute(of_thread(hStream), attr, value_out);
+}
+
+CUresult cuStreamSetAttribute_ptsz(CUstream hStream, CUstreamAttrID attr,
+                                   const CUstreamAttrValue* value) {
+  return cuStreamSetAttribute(of_thread(hStream), attr, value);
+}
+
+CUresult cuStreamCopyAttributes_ptsz(CUstream dst, CUstream src) {
+  return cuStreamCopyAttributes(of_thread(dst), of_thread(src));
+}

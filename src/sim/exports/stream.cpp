@@ -69,6 +69,7 @@ CUresult cuStreamDestroy_v2(CUstream hStream) {
     const StreamEntry* const entry = call.machine.streams.find(value_of(hStream));
     if (entry == nullptr) return CUDA_ERROR_INVALID_HANDLE;
     const std::uint64_t context = entry->context;
+    call.machine.contexts.find(context)->stream_attributes.erase(entry->stream->number);
     call.machine.captures.forget(*entry->stream);
     call.machine.engine.destroy_stream(*entry->stream);
     call.machine.streams.erase(value_of(hStream));

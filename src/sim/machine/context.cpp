@@ -59,6 +59,7 @@ void Contexts::renew_streams(Context& context) {
   context.streams = &engine_.create_group();
   context.streams->fault = lost(context.device);
   context.per_thread.clear();
+  context.stream_attributes.clear();
 }
 
 }  // namespace ferry::sim

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "sim/order/stream_engine.hpp"
+#include "sim/words/cuda_api.hpp"
 #include "sim/words/handles.hpp"
 
 namespace ferry::sim {
@@ -24,6 +25,10 @@ struct Context {
   std::map<std::uint64_t, Stream*> per_thread;  // per-thread default streams, by thread number
   std::set<std::uint64_t> peers;      // contexts whose memory it may use (peer_access.hpp)
   std::map<int, std::size_t> limits;  // those that were set, by CUlimit
+  int cache_config = 0;               // CUfunc_cache
+  // Those that were set, by stream number and CUstreamAttrID.
+  std::map<std::uint64_t, std::map<int, CUstreamAttrValue>> stream_attributes;
+  unsigned attached = 0;  // how often beyond its creation
 };
 
 // At most one way of waiting, and nothing unknown.

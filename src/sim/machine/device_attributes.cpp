@@ -103,6 +103,10 @@ std::optional<int> device_attribute(CUdevice_attribute attribute, int physical_i
     if (const Figure* const figure = figure_for(*profile, attribute))
       return static_cast<int>(figure->value);
   }
+  if (attribute == CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH) {
+    const auto major = CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR;
+    return device_attribute(major, physical_index, profile, limits).value_or(0) >= 9 ? 1 : 0;
+  }
   for (const Fact& fact : kFacts) {
     if (fact.attribute == attribute) return fact.value;
   }

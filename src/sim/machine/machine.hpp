@@ -26,8 +26,8 @@
 //   handles that are given out again at once.
 // - Batches: their members run in an order that the program cannot rely on, and overlapping ones
 //   are reported.
-// - Peers: plain memory of another device can be used once access was enabled, or by copies that
-//   name both contexts; otherwise the work meets CUDA_ERROR_ILLEGAL_ADDRESS.
+// - Peers: plain memory of another device can be used once access was enabled, and by copies, which
+//   the driver makes through the host otherwise; other work meets CUDA_ERROR_ILLEGAL_ADDRESS.
 //
 // Choices where cuda.h leaves room:
 // - Memory that was imported is accounted for by the process that made it alone. A handle of
@@ -40,8 +40,8 @@
 // - An event between processes is reached when the process that recorded it has run the work before
 //   it: when it needs that work itself, or when another process waits or keeps asking, on a thread
 //   that lives while such records are open. To its waiters it comes after all that had run there.
-// - A copy between devices that does not name the contexts needs peer access. A real driver may
-//   stage it through the host instead.
+// - A copy between devices takes the same time with and without peer access. Of pools and virtual
+//   memory it reaches only what the device has access to.
 // - A stream that waits for a value in memory comes after the operation that wrote it
 //   (cuStreamWriteValue); where other work or the host wrote it, after all that had run by then.
 //   What is queued behind such a wait is checked for hazards when it runs.

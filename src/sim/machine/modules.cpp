@@ -18,7 +18,56 @@ std::optional<std::uint64_t> handle_of(HandlesByName& known, const LoadedImage& 
   return known.emplace(name, add()).first->second;
 }
 
+// A function that is a kernel of a library is set as the kernel is on the context's device.
+FunctionSettings settings_of_kernel(Machine& machine, const ModuleEntry& module,
+                                    std::string_view name) {
+  const LibraryEntry* const library = machine.libraries.find(module.library);
+  if (library == nullptr) return {};
+  const auto named = library->kernels.find(name);
+  if (named == library->kernels.end()) return {};
+  const Context* const context = machine.contexts.find(module.context);
+  if (context == nullptr) return {};
+  const auto& settings = machine.kernels.find(named->second)->settings;
+  const auto found = settings.find(context->device);
+  return found == settings.end() ? FunctionSettings{} : found->second;
+}
+
 }  // namespace
+
+int* FunctionSettings::find(CUfunction_attribute attribute) {
+  switch (attribute) {
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+      return &most_dynamic_shared;
+    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+      return &shared_carveout;
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
+      return &cluster[0];
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
+      return &cluster[1];
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
+      return &cluster[2];
+    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
+      return &non_portable_cluster;
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+      return &cluster_policy;
+    default:
+      return nullptr;
+  }
+}
+
+void pass_on_setting(Machine& machine, std::uint64_t kernel, int device,
+                     CUfunction_attribute attribute) {
+  KernelEntry& entry = *machine.kernels.find(kernel);
+  for (const auto& [context, module] : machine.libraries.find(entry.library)->modules) {
+    const ModuleEntry* const loaded = machine.modules.find(module);
+    if (loaded == nullptr || machine.contexts.find(context)->device != device) continue;
+    const auto known = loaded->functions.find(entry.name);
+    if (known == loaded->functions.end()) continue;
+    FunctionEntry& function = *machine.functions.find(known->second);
+    if (!function.own.contains(attribute))
+      *function.settings.find(attribute) = *entry.settings[device].find(attribute);
+  }
+}
 
 std::uint64_t add_module(Machine& machine, std::uint64_t context, ImageBytes image) {
   return machine.modules.add({context, std::make_shared<const LoadedImage>(image), {}, 0, {}});
@@ -36,7 +85,8 @@ std::optional<std::uint64_t> function_of(Machine& machine, std::uint64_t module,
                                          std::string_view name) {
   ModuleEntry& entry = *machine.modules.find(module);
   return handle_of(entry.functions, *entry.image, name, [&] {
-    return machine.functions.add({entry.context, module, std::string(name), {}});
+    return machine.functions.add(
+        {entry.context, module, std::string(name), settings_of_kernel(machine, entry, name), {}});
   });
 }
 
@@ -52,7 +102,7 @@ std::optional<std::uint64_t> kernel_of(Machine& machine, std::uint64_t library,
                                        std::string_view name) {
   LibraryEntry& entry = *machine.libraries.find(library);
   return handle_of(entry.kernels, *entry.image, name, [&] {
-    return machine.kernels.add({0, library, std::string(name)});
+    return machine.kernels.add({0, library, std::string(name), {}});
   });
 }
 

@@ -9,11 +9,13 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "sim/machine/streams.hpp"
+#include "sim/words/cuda_api.hpp"
 #include "sim/words/image_symbols.hpp"
 #include "sim/words/kernel_image.hpp"
 
@@ -57,6 +59,15 @@ struct ModuleEntry {
 struct FunctionSettings {
   int most_dynamic_shared = 49152;
   int shared_carveout = -1;
+  int cluster[3] = {};  // in blocks; zeros: as the launch says
+  int non_portable_cluster = 0;
+  int cluster_policy = 0;
+
+  // Null for an attribute that cannot be set.
+  [[nodiscard]] int* find(CUfunction_attribute attribute);
+  [[nodiscard]] const int* find(CUfunction_attribute attribute) const {
+    return const_cast<FunctionSettings*>(this)->find(attribute);
+  }
 };
 
 struct FunctionEntry {
@@ -64,6 +75,7 @@ struct FunctionEntry {
   std::uint64_t module = 0;
   std::string name;
   FunctionSettings settings;
+  std::set<CUfunction_attribute> own;  // set on the function itself, and not on its kernel
 };
 
 struct LibraryEntry {
@@ -78,6 +90,7 @@ struct KernelEntry {
   std::uint64_t context = 0;  // of none
   std::uint64_t library = 0;
   std::string name;
+  std::map<int, FunctionSettings> settings;  // by device
 };
 
 using Modules = HandleTable<ModuleEntry, HandleKind::module>;
@@ -100,6 +113,11 @@ void unload_module(Machine& machine, std::uint64_t module);
 [[nodiscard]] std::optional<std::uint64_t> kernel_of(Machine& machine, std::uint64_t library,
                                                      std::string_view name);
 void unload_library(Machine& machine, std::uint64_t library);
+
+// An attribute of a kernel on a device was set: so it is for the functions that the kernel is in
+// the contexts there, save where it was set on the function itself.
+void pass_on_setting(Machine& machine, std::uint64_t kernel, int device,
+                     CUfunction_attribute attribute);
 
 // What the handle of a function stands for; that of a kernel, in the given context, too. Null where
 // there is none.

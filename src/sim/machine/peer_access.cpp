@@ -37,6 +37,14 @@ AccessRights rights_to_memory_of(Machine& machine, const Context& owner) {
   return rights;
 }
 
+Reach reach_of_copy(Machine& machine, int device, std::uint64_t destination, std::uint64_t source) {
+  const auto owner = [&](std::uint64_t address) {
+    const Mapping* const mapping = machine.pages.find(address);
+    return mapping != nullptr && mapping->is_plain() ? mapping->block->device : device;
+  };
+  return {owner(destination), owner(source)};
+}
+
 void forget_peers(Machine& machine, Context& context) {
   machine.contexts.for_each([&](Context& other) { other.peers.erase(context.handle); });
   const std::set<std::uint64_t> used = std::move(context.peers);

@@ -63,7 +63,8 @@ CUresult memory_attribute(const Call& call, const Known& known, CUpointer_attrib
       return give(data, to_handle<CUcontext>(context_of(known)));
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
       return give(data,
-                  static_cast<unsigned>(on_device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST));
+                  static_cast<unsigned>(on_device || known.host->managed ? CU_MEMORYTYPE_DEVICE
+                                                                         : CU_MEMORYTYPE_HOST));
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
       return call.context == nullptr ? call.no_context : give(data, address);
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
@@ -85,6 +86,7 @@ CUresult memory_attribute(const Call& call, const Known& known, CUpointer_attrib
     case CU_POINTER_ATTRIBUTE_IS_MANAGED:
       return give(data, !on_device && known.host->managed);
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
+      return give(data, on_device ? known.mapping->sync_memops : known.host->sync_memops);
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
     case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
       return give(data, false);  // features that the stand-in does not have
@@ -154,6 +156,31 @@ CUresult pointer_attribute(Call& call, CUpointer_attribute attribute, CUdevicept
       return known.has_memory() ? memory_attribute(call, known, attribute, address, data)
                                 : CUDA_ERROR_INVALID_VALUE;
   }
+}
+
+CUresult set_pointer_attribute(Call& call, CUpointer_attribute attribute, CUdeviceptr address,
+                               const void* value) {
+  if (value == nullptr || attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS)
+    return CUDA_ERROR_INVALID_VALUE;
+  unsigned on = 0;
+  std::memcpy(&on, value, sizeof on);
+  Machine& machine = call.machine;
+  if (!look_up(call, address).has_memory()) return CUDA_ERROR_INVALID_VALUE;
+  // Those that are queued must have ended when the call returns.
+  if (on != 0) machine.engine.finish(call.lock, *call.context->streams);
+  if (Mapping* const mapping = machine.pages.find_living(address)) {
+    mapping->sync_memops = on != 0;
+  } else if (machine.host.find(address) != nullptr) {
+    machine.host.set_sync_memops(address, on != 0);
+  } else {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  return CUDA_SUCCESS;
+}
+
+bool has_sync_memops(Machine& machine, std::uint64_t address) {
+  const Mapping* const mapping = machine.pages.find(address);
+  return mapping != nullptr && mapping->sync_memops;
 }
 
 CUresult pointer_attribute_or_default(Call& call, CUpointer_attribute attribute,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuPointerGetAttribute: what the driver knows about an address, host or device.
+// cuPointerGetAttribute and cuPointerSetAttribute: what the driver knows about an address, host or
+// device.
 #pragma once
 
 #include "sim/machine/library.hpp"
@@ -15,5 +16,12 @@ namespace ferry::sim {
 // attribute that is not known at all.
 [[nodiscard]] CUresult pointer_attribute_or_default(Call& call, CUpointer_attribute attribute,
                                                     CUdeviceptr address, void* data);
+
+// Errors: an address without memory, an attribute that is not to be set.
+[[nodiscard]] CUresult set_pointer_attribute(Call& call, CUpointer_attribute attribute,
+                                             CUdeviceptr address, const void* value);
+
+// Whether fills and copies by plain names wait for their end there (SYNC_MEMOPS).
+[[nodiscard]] bool has_sync_memops(Machine& machine, std::uint64_t address);
 
 }  // namespace ferry::sim

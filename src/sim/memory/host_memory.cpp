@@ -47,6 +47,7 @@ void HostMemory::remove(Ranges::iterator range) {
   const HostRange& gone = range->second;
   bytes_ -= gone.size;
   nodes_.forget(gone.start, gone.size);
+  if (gone.managed) advice_.forget(gone.start, gone.size);
   if (gone.allocated) {
     munmap(reinterpret_cast<void*>(gone.start), align_up(gone.size, kHostPage));
   } else {
@@ -56,11 +57,14 @@ void HostMemory::remove(Ranges::iterator range) {
 }
 
 CUresult HostMemory::allocate(void** out, std::uint64_t bytes, unsigned flags,
-                              std::uint64_t context, int device) {
+                              std::uint64_t context, int device, bool managed) {
   if (out == nullptr || bytes == 0 || (flags & ~kAllocFlags) != 0) return CUDA_ERROR_INVALID_VALUE;
   if (bytes > std::uint64_t{1} << 47) return CUDA_ERROR_OUT_OF_MEMORY;
+  // Managed memory may be as large as a device's, whatever this machine has: pages are taken when
+  // they are touched.
+  const int lazily = managed ? MAP_NORESERVE : 0;
   void* const memory = mmap(nullptr, align_up(bytes, kHostPage), PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+                            MAP_PRIVATE | MAP_ANONYMOUS | lazily, -1, 0);
   if (memory == MAP_FAILED) return CUDA_ERROR_OUT_OF_MEMORY;
   const std::uint64_t start = address_of(memory);
   add(HostRange{start, bytes, context, next_id_++, flags, device, true});
@@ -70,7 +74,7 @@ CUresult HostMemory::allocate(void** out, std::uint64_t bytes, unsigned flags,
 
 CUresult HostMemory::allocate_managed(void** out, std::uint64_t bytes, std::uint64_t context,
                                       int device, bool of_module) {
-  const CUresult result = allocate(out, bytes, 0, context, device);
+  const CUresult result = allocate(out, bytes, 0, context, device, true);
   if (result != CUDA_SUCCESS) return result;
   HostRange& range = ranges_.at(address_of(*out));
   range.managed = true;

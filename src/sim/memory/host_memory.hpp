@@ -4,9 +4,11 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <map>
 
 #include "sim/memory/host_nodes.hpp"
+#include "sim/memory/managed_advice.hpp"
 #include "sim/words/cuda_api.hpp"
 #include "sim/words/machine_limits.hpp"
 
@@ -19,9 +21,10 @@ struct HostRange {
   std::uint64_t id = 0;
   unsigned flags = 0;
   int device = 0;
-  bool allocated = false;  // false: registered
-  bool managed = false;    // by cuMemAllocManaged: not page-locked, and freed by another call
-  bool of_module = false;  // a managed variable, which no call frees by its address
+  bool allocated = false;    // false: registered
+  bool managed = false;      // by cuMemAllocManaged: not page-locked, and freed by another call
+  bool of_module = false;    // a managed variable, which no call frees by its address
+  bool sync_memops = false;  // only kept: what it asks for is always so
 };
 
 class HostMemory {
@@ -38,7 +41,9 @@ class HostMemory {
   }
 
   [[nodiscard]] CUresult allocate(void** out, std::uint64_t bytes, unsigned flags,
-                                  std::uint64_t context, int device);
+                                  std::uint64_t context, int device) {
+    return allocate(out, bytes, flags, context, device, false);
+  }
   [[nodiscard]] CUresult allocate_managed(void** out, std::uint64_t bytes, std::uint64_t context,
                                           int device, bool of_module = false);
   // Allocated page-locked memory, or managed memory.
@@ -51,22 +56,31 @@ class HostMemory {
 
   [[nodiscard]] const HostRange* find(
       std::uint64_t address) const;  // the range that contains it, or null
+  // Requires: there is one.
+  void set_sync_memops(std::uint64_t address, bool on) {
+    std::prev(ranges_.upper_bound(address))->second.sync_memops = on;
+  }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }  // in all ranges
   [[nodiscard]] bool covers(std::uint64_t address, std::uint64_t bytes) const;
 
   // Where the modelled host's memory lies. Said of any memory; what is freed or unregistered has no
   // place any more.
   [[nodiscard]] HostNodes& nodes() { return nodes_; }
+  // What was said of managed memory.
+  [[nodiscard]] ManagedAdvice& advice() { return advice_; }
 
  private:
   using Ranges = std::map<std::uint64_t, HostRange>;  // by start
 
+  [[nodiscard]] CUresult allocate(void** out, std::uint64_t bytes, unsigned flags,
+                                  std::uint64_t context, int device, bool managed);
   [[nodiscard]] CUresult free(void* pointer, bool managed);
   void add(const HostRange& range);
   void remove(Ranges::iterator range);
 
   Ranges ranges_;
   HostNodes nodes_;
+  ManagedAdvice advice_;
   std::uint64_t bytes_ = 0;
   std::uint64_t registered_ = 0;  // the bytes of those that were not allocated here
   std::optional<Bytes> register_call_;

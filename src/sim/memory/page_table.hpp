@@ -62,6 +62,7 @@ struct Mapping {
   std::uint64_t buffer_id = 0;              // never reused
   std::uint64_t pool = 0;                   // handle of the pool that it is from; 0: from none
   std::shared_ptr<const std::string> name;  // of a variable; null for others
+  bool sync_memops = false;                 // fills and copies by plain names wait for their end
   // A call freed it in the order of a stream. Work from before that call may still use it, later
   // work may not, and for questions about addresses it is gone.
   bool freed = false;

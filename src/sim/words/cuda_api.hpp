@@ -5,6 +5,8 @@
 // gives for that name and version: a definition whose signature drifts from it does not compile.
 #pragma once
 
+// What is deprecated is exported all the same.
+#define CUDA_ENABLE_DEPRECATED
 #include <cuda.h>
 #include <cudaTypedefs.h>
 

@@ -50,5 +50,17 @@ TEST_F(ExportsContextSettingsTest, AffinitiesAreNotSupported) {
   EXPECT_EQ(cuCtxCreate_v3(&created, nullptr, 1, 0, 0), CUDA_ERROR_INVALID_VALUE);
 }
 
+TEST_F(ExportsContextSettingsTest, ThePreferredCacheIsKeptPerContext) {
+  FERRY_OK(cuCtxSetCacheConfig(CU_FUNC_CACHE_PREFER_L1));
+  CUfunc_cache config{};
+  CUcontext created = nullptr;
+  FERRY_OK(cuCtxCreate_v2(&created, 0, 0));
+  FERRY_OK(cuCtxGetCacheConfig(&config));
+  EXPECT_EQ(config, CU_FUNC_CACHE_PREFER_NONE);
+  FERRY_OK(cuCtxDestroy_v2(created));
+  FERRY_OK(cuCtxGetCacheConfig(&config));
+  EXPECT_EQ(config, CU_FUNC_CACHE_PREFER_L1);
+}
+
 }  // namespace
 }  // namespace ferry::sim

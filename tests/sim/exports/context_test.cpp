@@ -86,5 +86,19 @@ TEST_F(ExportsContextTest, AnEventOfTheContextNeedsBothFromIt) {
   EXPECT_EQ(cuCtxRecordEvent(context, an_event), CUDA_SUCCESS);
 }
 
+TEST_F(ExportsContextTest, OnlyTheCurrentContextIsDetached) {
+  CUcontext created = nullptr;
+  FERRY_OK(cuCtxCreate_v2(&created, 0, 0));
+  EXPECT_EQ(cuCtxDetach(context), CUDA_ERROR_INVALID_CONTEXT);
+  FERRY_OK(cuCtxDetach(created));
+  EXPECT_EQ(cuCtxDetach(created), CUDA_ERROR_INVALID_CONTEXT);
+  EXPECT_EQ(cuCtxDetach(context), CUDA_ERROR_INVALID_CONTEXT) << "a primary one is released";
+  CUcontext attached = nullptr;
+  FERRY_OK(cuCtxAttach(&attached, 0));
+  EXPECT_EQ(attached, context);
+  FERRY_OK(cuCtxDetach(context));
+  EXPECT_EQ(cuCtxAttach(nullptr, 0), CUDA_ERROR_INVALID_VALUE);
+}
+
 }  // namespace
 }  // namespace ferry::sim

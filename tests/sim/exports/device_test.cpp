@@ -34,5 +34,18 @@ TEST_F(ExportsDeviceTest, AsManyAsTheSettingsSay) {
   EXPECT_EQ(cuDeviceGetUuid_v2(nullptr, 0), CUDA_ERROR_INVALID_VALUE);
 }
 
+TEST_F(ExportsDeviceTest, PropertiesAreItsAttributes) {
+  CUdevprop properties{};
+  FERRY_OK(cuDeviceGetProperties(&properties, 0));
+  EXPECT_EQ(properties.maxThreadsDim[2], 64);
+  EXPECT_EQ(properties.maxGridSize[1], 65535);
+  EXPECT_EQ(properties.sharedMemPerBlock, 49152);
+  EXPECT_EQ(properties.textureAlign, 512);
+  EXPECT_EQ(cuDeviceGetProperties(nullptr, 0), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuDeviceGetProperties(&properties, 1), CUDA_ERROR_INVALID_DEVICE);
+  int major = 0;
+  EXPECT_EQ(cuDeviceComputeCapability(&major, nullptr, 0), CUDA_ERROR_INVALID_VALUE);
+}
+
 }  // namespace
 }  // namespace ferry::sim

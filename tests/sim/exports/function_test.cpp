@@ -16,22 +16,8 @@ struct ExportsFunctionTest : SimTest {
     EXPECT_EQ(cuFuncGetAttribute(&value, which, function), CUDA_SUCCESS);
     return value;
   }
-  int blocks(int threads, std::size_t shared) {
-    int count = -1;
-    EXPECT_EQ(cuOccupancyMaxActiveBlocksPerMultiprocessor(&count, function, threads, shared),
-              CUDA_SUCCESS);
-    return count;
-  }
-  static int multiprocessors() {
-    int count = 0;
-    EXPECT_EQ(cuDeviceGetAttribute(&count, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0),
-              CUDA_SUCCESS);
-    return count;
-  }
 
   CUfunction function = nullptr;
-  int grid = 0;
-  int block = 0;
 };
 
 constexpr std::size_t kScaleSizes[] = {1, 8};
@@ -63,49 +49,6 @@ TEST_F(ExportsFunctionTest, SharedMemoryBeyondTheDefaultMustBeAskedFor) {
             CUDA_ERROR_INVALID_VALUE);
 }
 
-TEST_F(ExportsFunctionTest, OccupancyFollowsThreadsThenSharedMemoryThenBlocks) {
-  EXPECT_EQ(blocks(1024, 0), 2);
-  EXPECT_EQ(blocks(32, 0), 32) << "never more than the device has room for";
-  EXPECT_EQ(blocks(256, 49'152), 4) << "of 233472 bytes, each with the 1024 that are reserved";
-  EXPECT_EQ(blocks(1025, 0), 0);
-  int count = 0;
-  EXPECT_EQ(cuOccupancyMaxActiveBlocksPerMultiprocessor(&count, function, 0, 0),
-            CUDA_ERROR_INVALID_VALUE);
-}
-
-TEST_F(ExportsFunctionTest, BlocksTakeWholeWarps) {
-  EXPECT_EQ(blocks(100, 0), 16) << "as if they were of 128";
-  EXPECT_EQ(blocks(128, 0), 16);
-}
-
-TEST_F(ExportsFunctionTest, TheBestBlockIsTheLargestOfThoseThatFillMost) {
-  FERRY_OK(cuOccupancyMaxPotentialBlockSize(&grid, &block, function, nullptr, 0, 0));
-  EXPECT_EQ(block, 1024);
-  EXPECT_EQ(grid, 2 * multiprocessors());
-  FERRY_OK(cuOccupancyMaxPotentialBlockSize(&grid, &block, function, nullptr, 0, 100));
-  EXPECT_EQ(block, 64) << "32 blocks of 64 are more threads than 16 of 100 or 21 of 96";
-  EXPECT_EQ(grid, 32 * multiprocessors());
-  const auto by_threads = [](int threads) { return static_cast<std::size_t>(threads) * 200; };
-  FERRY_OK(cuOccupancyMaxPotentialBlockSizeWithFlags(&grid, &block, function, by_threads, 0, 0,
-                                                     CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE));
-  EXPECT_EQ(block, 576) << "two of 116224 bytes fit into 233472";
-  EXPECT_EQ(grid, 2 * multiprocessors());
-  EXPECT_EQ(cuOccupancyMaxPotentialBlockSize(nullptr, &block, function, nullptr, 0, 0),
-            CUDA_ERROR_INVALID_VALUE);
-  EXPECT_EQ(cuOccupancyMaxPotentialBlockSizeWithFlags(&grid, &block, function, nullptr, 0, 0, 2),
-            CUDA_ERROR_INVALID_VALUE);
-}
-
-TEST_F(ExportsFunctionTest, BlocksShareTheSharedMemory) {
-  std::size_t bytes = 0;
-  FERRY_OK(cuOccupancyAvailableDynamicSMemPerBlock(&bytes, function, 8, 256));
-  EXPECT_EQ(bytes, 233'472U / 8 - 1024);
-  FERRY_OK(cuOccupancyAvailableDynamicSMemPerBlock(&bytes, function, 1, 256));
-  EXPECT_EQ(bytes, 49'152U) << "as much as the function may have";
-  EXPECT_EQ(cuOccupancyAvailableDynamicSMemPerBlock(&bytes, function, 9, 256),
-            CUDA_ERROR_INVALID_VALUE);
-}
-
 TEST_F(ExportsFunctionTest, ParametersAreThoseOfTheRegisteredCode) {
   std::size_t offset = 9;
   std::size_t size = 9;
@@ -125,6 +68,68 @@ TEST_F(ExportsFunctionTest, ParametersAreThoseOfTheRegisteredCode) {
   FERRY_OK(cuLibraryGetKernel(&same, library, "scale"));
   FERRY_OK(cuKernelGetParamInfo(same, 1, &offset, &size));
   EXPECT_EQ(offset, 8U);
+}
+
+class KernelSettings : public SimTest {
+ protected:
+  static constexpr auto kShared = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+
+  void SetUp() override {
+    restart("devices=2");
+    FERRY_OK(cuLibraryLoadData(&library, ".version 7.0\n.entry scale() { ret; }\n", nullptr,
+                               nullptr, 0, nullptr, nullptr, 0));
+    FERRY_OK(cuLibraryGetKernel(&kernel, library, "scale"));
+  }
+  CUfunction function() {
+    CUfunction found = nullptr;
+    EXPECT_EQ(cuKernelGetFunction(&found, kernel), CUDA_SUCCESS);
+    return found;
+  }
+  static int of(CUfunction function) {
+    int value = -7;
+    EXPECT_EQ(cuFuncGetAttribute(&value, kShared, function), CUDA_SUCCESS);
+    return value;
+  }
+  int of_kernel(CUdevice device) {
+    int value = -7;
+    EXPECT_EQ(cuKernelGetAttribute(&value, kShared, kernel, device), CUDA_SUCCESS);
+    return value;
+  }
+
+  CUlibrary library = nullptr;
+  CUkernel kernel = nullptr;
+};
+
+TEST_F(KernelSettings, AreThoseOfItsFunctionsOnTheDevice) {
+  const CUfunction before = function();
+  FERRY_OK(cuKernelSetAttribute(kShared, 60'000, kernel, 0));
+  EXPECT_EQ(of_kernel(0), 60'000);
+  EXPECT_EQ(of_kernel(1), 49'152);
+  EXPECT_EQ(of(before), 60'000);
+  CUcontext other = nullptr;
+  FERRY_OK(cuCtxCreate_v2(&other, 0, 0));
+  EXPECT_EQ(of(function()), 60'000) << "one that comes later too";
+  FERRY_OK(cuCtxDestroy_v2(other));
+  FERRY_OK(cuCtxCreate_v2(&other, 0, 1));
+  EXPECT_EQ(of(function()), 49'152);
+  FERRY_OK(cuCtxDestroy_v2(other));
+}
+
+TEST_F(KernelSettings, WhatIsSetOnAFunctionItselfStays) {
+  FERRY_OK(cuFuncSetAttribute(function(), kShared, 70'000));
+  FERRY_OK(cuKernelSetAttribute(kShared, 60'000, kernel, 0));
+  EXPECT_EQ(of(function()), 70'000);
+  EXPECT_EQ(of_kernel(0), 60'000);
+}
+
+TEST_F(ExportsFunctionTest, ClusterSettingsAreKept) {
+  FERRY_OK(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, 4));
+  EXPECT_EQ(attribute(CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH), 4);
+  EXPECT_EQ(attribute(CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT), 0);
+  EXPECT_EQ(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 2),
+            CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET, 1),
+            CUDA_ERROR_INVALID_VALUE);
 }
 
 }  // namespace

@@ -39,6 +39,18 @@ TEST_F(ExportsLibraryTest, AKernelIsLaunchedInWhicheverContextIsCurrent) {
   EXPECT_EQ(cuLibraryGetKernel(&kernel, library, "ferry_fill"), CUDA_ERROR_INVALID_HANDLE);
 }
 
+TEST_F(ExportsLibraryTest, LogsOfTheCompilerEnd) {
+  char info[8] = "xxxxxxx";
+  CUjit_option options[] = {CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES};
+  void* values[] = {info, reinterpret_cast<void*>(sizeof info)};
+  CUlibrary logged = nullptr;
+  FERRY_OK(cuLibraryLoadData(&logged, kPtx, options, values, 2, nullptr, nullptr, 0));
+  EXPECT_STREQ(info, "");
+  EXPECT_EQ(values[1], nullptr);
+  EXPECT_EQ(cuLibraryLoadData(&logged, kPtx, nullptr, values, 2, nullptr, nullptr, 0),
+            CUDA_ERROR_INVALID_VALUE);
+}
+
 TEST_F(ExportsLibraryTest, BadRequestsAreRefused) {
   CUlibrary other = nullptr;
   EXPECT_EQ(cuLibraryLoadFromFile(&other, "/nonexistent", nullptr, nullptr, 0, nullptr, nullptr, 0),

@@ -40,5 +40,18 @@ TEST_F(ExportsManagedTest, FreeingInFlightIsAHazard) {
   EXPECT_EQ(cuMemFree_v2(memory), CUDA_ERROR_INVALID_VALUE);
 }
 
+// More than this machine has to give: pages are taken when they are touched.
+TEST_F(ExportsManagedTest, AsMuchAsTheModelledDeviceHasIsThere) {
+  restart("capacity=480GiB");
+  constexpr std::size_t kBytes = std::size_t{400} << 30;
+  FERRY_OK(cuMemAllocManaged(&memory, kBytes, CU_MEM_ATTACH_GLOBAL));
+  auto* const bytes = reinterpret_cast<unsigned char*>(memory);
+  bytes[0] = 1;
+  FERRY_OK(cuMemsetD8_v2(memory + kBytes - 4096, 7, 4096));
+  FERRY_OK(cuCtxSynchronize());
+  EXPECT_EQ(bytes[kBytes - 1], 7);
+  FERRY_OK(cuMemFree_v2(memory));
+}
+
 }  // namespace
 }  // namespace ferry::sim

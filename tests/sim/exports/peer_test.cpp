@@ -24,15 +24,45 @@ class ExportsPeerTest : public SimTest {
 };
 
 TEST_F(ExportsPeerTest, WithoutAccessTheWorkFails) {
-  FERRY_OK(cuMemcpyDtoD_v2(ours, theirs, 4096));
+  FERRY_OK(cuMemsetD32_v2(theirs, 5, 1024));
+  EXPECT_EQ(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
+}
+
+TEST_F(ExportsPeerTest, CopiesOfEveryKindNeedNoAccess) {
+  FERRY_OK(cuMemcpyDtoD_v2(ours, theirs, 256));
+  FERRY_OK(cuMemcpy(ours + 256, theirs, 256));
+  CUDA_MEMCPY2D box{};
+  box.srcMemoryType = CU_MEMORYTYPE_DEVICE;
+  box.srcDevice = theirs;
+  box.srcPitch = 64;
+  box.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+  box.dstDevice = ours + 512;
+  box.dstPitch = 64;
+  box.WidthInBytes = 64;
+  box.Height = 4;
+  FERRY_OK(cuMemcpy2D_v2(&box));
+  CUdeviceptr to = ours + 768;
+  CUdeviceptr from = theirs;
+  std::size_t bytes = 256;
+  CUmemcpyAttributes attributes{};
+  attributes.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM;
+  std::size_t first = 0;
+  const CUstream a_stream = stream();
+  FERRY_OK(cuMemcpyBatchAsync_v2(&to, &from, &bytes, 1, &attributes, &first, 1, a_stream));
+  FERRY_OK(cuCtxSynchronize());
+  for (const std::uint64_t offset : {0, 256, 512, 768}) EXPECT_EQ(peek(ours + offset), 4U);
+}
+
+TEST_F(ExportsPeerTest, ACopyBeyondTheMemoryOfAPeerFails) {
+  FERRY_OK(cuMemcpyDtoD_v2(ours, theirs + 4000, 256));
   EXPECT_EQ(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
 TEST_F(ExportsPeerTest, AccessIsOneWay) {
   FERRY_OK(cuCtxEnablePeerAccess(other, 0));
-  FERRY_OK(cuMemcpyDtoD_v2(ours, theirs, 4096));
+  FERRY_OK(cuMemsetD32_v2(theirs, 5, 1024));
   FERRY_OK(cuCtxSynchronize());
-  EXPECT_EQ(peek(ours), 4U);
+  EXPECT_EQ(peek(theirs), 5U);
   FERRY_OK(cuCtxPushCurrent_v2(other));
   FERRY_OK(cuMemsetD32_v2(ours, 5, 1024));
   EXPECT_EQ(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
@@ -41,7 +71,7 @@ TEST_F(ExportsPeerTest, AccessIsOneWay) {
 TEST_F(ExportsPeerTest, DisabledAccessIsGone) {
   FERRY_OK(cuCtxEnablePeerAccess(other, 0));
   FERRY_OK(cuCtxDisablePeerAccess(other));
-  FERRY_OK(cuMemcpyDtoD_v2(ours, theirs, 4096));
+  FERRY_OK(cuMemsetD32_v2(theirs, 5, 1024));
   EXPECT_EQ(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 

@@ -42,6 +42,18 @@ TEST(PeerAccess, AContextThatEndsTakesItsRightsAlong) {
             CUDA_ERROR_PEER_ACCESS_NOT_ENABLED);
 }
 
+TEST(PeerAccess, CopiesReachThePlainMemoryOfEveryDevice) {
+  Bench bench;
+  const std::uint64_t memory =
+      bench.machine.allocations.allocate(bench.theirs.handle, 1, 4096).value();
+  const Reach plain = reach_of_copy(bench.machine, 0, memory, 7);
+  EXPECT_EQ(plain.destination, 1);
+  EXPECT_EQ(plain.source, 0) << "of the host, or nowhere: the copy's own device counts";
+  bench.machine.pages.find(memory)->kind = Mapping::Kind::pool_allocation;
+  EXPECT_EQ(reach_of_copy(bench.machine, 0, memory, memory).destination, 0)
+      << "who may use a pool is said by its own rights";
+}
+
 TEST(PeerAccess, OneDeviceHasNoPeers) {
   Bench bench;
   EXPECT_EQ(enable_peer_access(bench.machine, bench.ours, bench.neighbour),

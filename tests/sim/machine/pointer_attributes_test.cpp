@@ -27,6 +27,27 @@ TEST_F(PointerAttributesTest, AReservationWithoutMemoryIsKnownButNotMapped) {
             CUDA_ERROR_INVALID_VALUE);
 }
 
+TEST_F(PointerAttributesTest, SyncMemopsAreKeptForHostMemoryToo) {
+  restart("schedule=lazy");
+  const auto host = reinterpret_cast<std::uintptr_t>(allocate_host(4096));
+  const unsigned on = 1;
+  FERRY_OK(cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, host + 8));
+  EXPECT_TRUE(get<bool>(host, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS));
+  EXPECT_EQ(cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, host + 4096),
+            CUDA_ERROR_INVALID_VALUE);
+  const CUdeviceptr memory = allocate(4096);
+  FERRY_OK(cuMemsetD32_v2(memory, 1, 1));
+  EXPECT_EQ(peek(memory), kUnwritten) << "a plain fill does not wait";
+  FERRY_OK(cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, memory));
+  EXPECT_EQ(peek(memory), 1U) << "what is queued has ended";
+  FERRY_OK(cuMemsetD32_v2(memory, 2, 1));
+  EXPECT_EQ(peek(memory), 2U);
+  const unsigned off = 0;
+  FERRY_OK(cuPointerSetAttribute(&off, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, memory));
+  FERRY_OK(cuMemsetD32_v2(memory, 3, 1));
+  EXPECT_EQ(peek(memory), 2U);
+}
+
 TEST_F(PointerAttributesTest, AMappingIsToldFromItsReservation) {
   CUdeviceptr base = 0;
   FERRY_OK(cuMemAddressReserve(&base, 8 * kMiB, 0, 0, 0));

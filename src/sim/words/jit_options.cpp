@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/words/jit_options.hpp"
+
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+namespace ferry::sim {
+
+namespace {
+
+// The log ends at once, where it has room for that.
+void end_log(std::span<const CUjit_option> options, void** values, CUjit_option log,
+             CUjit_option its_size) {
+  char* text = nullptr;
+  void** size = nullptr;
+  for (std::size_t i = 0; i < options.size(); ++i) {
+    if (options[i] == log) text = static_cast<char*>(values[i]);
+    if (options[i] == its_size) size = &values[i];
+  }
+  if (size == nullptr) return;
+  const auto room = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(*size));
+  if (text != nullptr && room > 0) *text = '\0';
+  *size = nullptr;
+}
+
+}  // namespace
+
+bool answer_jit_options(unsigned count, const CUjit_option* options, void** values) {
+  if (count == 0) return true;
+  if (options == nullptr || values == nullptr) return false;
+  const std::span all(options, count);
+  end_log(all, values, CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES);
+  end_log(all, values, CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const float none = 0;
+    if (all[i] == CU_JIT_WALL_TIME) std::memcpy(&values[i], &none, sizeof none);
+  }
+  return true;
+}
+
+}  // namespace ferry::sim
