@@ -33,8 +33,8 @@ class PinnedPool {
  public:
   // Requires: `device` outlives the pool.
   explicit PinnedPool(Device& device) : device_(device), events_(device) {}
-  // Waits for the device, then gives everything back; blocks still live become invalid. Requires: no
-  // stream of the device's primary context captures.
+  // Waits for the device, then gives everything back; blocks still live become invalid. Requires:
+  // no stream of the device's primary context captures.
   ~PinnedPool();
   PinnedPool(const PinnedPool&) = delete;
   PinnedPool& operator=(const PinnedPool&) = delete;

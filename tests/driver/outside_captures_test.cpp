@@ -10,8 +10,8 @@
 namespace ferry {
 namespace {
 
-using testing_support::Capturing;
 using testing::StandIn;
+using testing_support::Capturing;
 
 class OutsideCapturesTest : public ::testing::Test {
  protected:
