@@ -5,12 +5,10 @@
 
 using ferry::sim::AccessKind;
 using ferry::sim::Call;
-using ferry::sim::HostRange;
 using ferry::sim::Library;
 using ferry::sim::Machine;
 using ferry::sim::Mapping;
 using ferry::sim::MemoryPool;
-using ferry::sim::MemoryPools;
 using ferry::sim::Need;
 using ferry::sim::StreamUse;
 using ferry::sim::Submission;
