@@ -42,7 +42,7 @@ struct Ending {
 
 // True when `earlier` is known to have ended before an operation with clock `before` begins.
 [[nodiscard]] inline bool is_ordered(const Toucher& earlier, const Clock& before) {
-  return before.of(earlier.lane) >= earlier.count;
+  return before.covers(earlier.lane, earlier.count);
 }
 
 }  // namespace ferry::sim

@@ -9,10 +9,6 @@ namespace ferry::sim {
 
 namespace {
 
-bool is_covered(const Ticket& ticket, const Clock& clock) {
-  return clock.of(ticket->lane) >= ticket->count;
-}
-
 // Of a chain of records; one that other programs made up must end too.
 constexpr std::size_t kMostSeen = 256;
 
@@ -45,7 +41,7 @@ void ForeignRecords::add(Wait wait) {
 
 void ForeignRecords::tell(const Clock& seen) {
   std::erase_if(waits_, [&](const Wait& wait) {
-    if (!is_covered(wait.ticket, seen)) return false;
+    if (!is_covered(*wait.ticket, seen)) return false;
     see_record(*wait.event, wait.number);
     return true;
   });
@@ -54,7 +50,7 @@ void ForeignRecords::tell(const Clock& seen) {
 void ForeignRecords::link(SharedEvent& event, std::uint64_t number, const Clock& clock) const {
   std::size_t left = kMostLinks;
   for (auto wait = waits_.rbegin(); wait != waits_.rend() && left > 0; ++wait) {
-    if (!is_covered(wait->ticket, clock)) continue;
+    if (!is_covered(*wait->ticket, clock)) continue;
     event.link(number, {wait->number, wait->event->origin(), wait->event->file().id()});
     --left;
   }

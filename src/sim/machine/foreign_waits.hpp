@@ -79,7 +79,7 @@ class ForeignWaits {
     std::deque<Record>& records = unseen.records;
     const std::uint64_t sights = unseen.event->sights();
     const auto is_seen = [&](const Record& record) {
-      return engine.seen().of(record.ticket->lane) >= record.ticket->count;
+      return is_covered(*record.ticket, engine.seen());
     };
     if (sights != unseen.sights) {
       unseen.sights = sights;

@@ -49,14 +49,14 @@ void MemoryPools::set_access(MemoryPool& pool, int device, Access access) {
 }
 
 bool MemoryPools::is_seen(const FreedMemory& freed) const {
-  return freed.free == nullptr || parts_.engine.seen().of(freed.free->lane) >= freed.free->count;
+  return freed.free == nullptr || is_covered(*freed.free, parts_.engine.seen());
 }
 
 // Whether the stream's next operation may use freed memory without a wait that it does not have.
 bool MemoryPools::may_use_now(const MemoryPool& pool, const Stream& stream, const Clock& before,
                               const FreedMemory& freed) {
   if (is_seen(freed) || freed.free->lane == stream.lane) return true;
-  if (pool.follow_events && before.of(freed.free->lane) >= freed.free->count) return true;
+  if (pool.follow_events && is_covered(*freed.free, before)) return true;
   return pool.opportunistic && parts_.engine.has_ended(freed.free);
 }
 

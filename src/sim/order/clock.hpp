@@ -18,6 +18,10 @@ class Clock {
   [[nodiscard]] std::uint64_t of(LaneNumber lane) const {
     return lane < counts_.size() ? counts_[lane] : 0;
   }
+  // Whether the operation that is the `count`th of its lane comes before.
+  [[nodiscard]] bool covers(LaneNumber lane, std::uint64_t count) const {
+    return of(lane) >= count;
+  }
   void set(LaneNumber lane, std::uint64_t count) {
     if (lane >= counts_.size()) counts_.resize(lane + std::size_t{1});
     counts_[lane] = count;
@@ -38,8 +42,9 @@ class Clock {
 class Lanes {
  public:
   [[nodiscard]] LaneNumber open(const Clock& seen) {
-    const auto free = std::find_if(closed_.begin(), closed_.end(),
-                                   [&](LaneNumber lane) { return seen.of(lane) >= counts_[lane]; });
+    const auto free = std::find_if(closed_.begin(), closed_.end(), [&](LaneNumber lane) {
+      return seen.covers(lane, counts_[lane]);
+    });
     if (free == closed_.end()) {
       counts_.push_back(0);
       return static_cast<LaneNumber>(counts_.size() - 1);

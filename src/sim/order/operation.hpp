@@ -44,6 +44,11 @@ struct Operation {
 };
 using Ticket = std::shared_ptr<Operation>;
 
+// True when the operation is known to have ended by what `clock` knows.
+[[nodiscard]] inline bool is_covered(const Operation& operation, const Clock& clock) {
+  return clock.covers(operation.lane, operation.count);
+}
+
 // The streams of one context. A failed operation poisons the group: what is queued in it no longer
 // runs, and `fault` stays until the group goes.
 struct StreamGroup {
