@@ -15,20 +15,20 @@ bool is_met(const Operation& operation) {
 }
 
 // How far a stream's queue is looked at for what its operations come after.
-constexpr std::ptrdiff_t kLookAhead = 8;
+constexpr std::size_t kLookAhead = 8;
 
 // Of other streams, the newest operation that has to run before `target`, as far as the front of
 // its queue tells; null where the front itself may run and is newer.
 Ticket newest_before(const Ticket& target) {
   const std::deque<Ticket>& queue = target->stream->queue;
-  Ticket newest = newest_open(queue.front()->after);
+  const Ticket& front = queue.front();
+  Ticket newest = newest_open(front->after);
   const bool front_waits = newest != nullptr;
-  for (auto at = queue.begin(); *at != target && at + 1 - queue.begin() < kLookAhead;) {
-    const Ticket other = newest_open((*++at)->after);
+  for (std::size_t i = 1; i < kLookAhead && queue[i - 1] != target; ++i) {
+    const Ticket other = newest_open(queue[i]->after);
     if (other && (!newest || other->number > newest->number)) newest = other;
   }
-  if (!newest || front_waits || newest->number > queue.front()->number) return newest;
-  return nullptr;
+  return newest && (front_waits || newest->number > front->number) ? newest : nullptr;
 }
 
 bool is_ready(const Operation& operation) {
