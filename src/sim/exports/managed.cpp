@@ -5,7 +5,6 @@
 
 using ferry::sim::Advice;
 using ferry::sim::Call;
-using ferry::sim::HostRange;
 using ferry::sim::Library;
 using ferry::sim::Machine;
 using ferry::sim::Need;
@@ -14,12 +13,6 @@ using ferry::sim::Symbol;
 using ferry::sim::Wait;
 
 namespace {
-
-// True when all of it lies in one managed allocation.
-bool is_managed(const Machine& machine, CUdeviceptr address, std::size_t bytes) {
-  const HostRange* const range = machine.host.find(address);
-  return range != nullptr && range->managed && bytes <= range->start + range->size - address;
-}
 
 CUresult check_location(const Machine& machine, const CUmemLocation& location) {
   switch (location.type) {
@@ -73,7 +66,7 @@ CUresult advise(Symbol symbol, CUdeviceptr address, std::size_t bytes, CUmem_adv
                 const CUmemLocation& location) {
   return Library::get().call(symbol, Need::context, [&](Call& call) {
     if (bytes == 0 || advice < CU_MEM_ADVISE_SET_READ_MOSTLY ||
-        advice > CU_MEM_ADVISE_UNSET_ACCESSED_BY || !is_managed(call.machine, address, bytes)) {
+        advice > CU_MEM_ADVISE_UNSET_ACCESSED_BY || !call.machine.host.is_managed(address, bytes)) {
       return CUDA_ERROR_INVALID_VALUE;
     }
     const CUresult place =
@@ -88,7 +81,7 @@ CUresult advise(Symbol symbol, CUdeviceptr address, std::size_t bytes, CUmem_adv
 CUresult prefetch(Symbol symbol, CUdeviceptr address, std::size_t bytes,
                   const CUmemLocation& location, unsigned flags, CUstream stream) {
   return Library::get().call(symbol, Need::context, [&](Call& call) {
-    if (bytes == 0 || flags != 0 || !is_managed(call.machine, address, bytes))
+    if (bytes == 0 || flags != 0 || !call.machine.host.is_managed(address, bytes))
       return CUDA_ERROR_INVALID_VALUE;
     const CUresult place = check_location(call.machine, location);
     if (place != CUDA_SUCCESS) return place;

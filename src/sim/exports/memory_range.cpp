@@ -90,11 +90,7 @@ CUresult give(const Summary& all, CUmem_range_attribute attribute, void* data, s
 template <typename Body>
 CUresult with_range(Symbol symbol, CUdeviceptr start, std::size_t bytes, Body&& body) {
   return Library::get().call(symbol, Need::context, [&](Call& call) {
-    const HostRange* const range = call.machine.host.find(start);
-    if (bytes == 0 || range == nullptr || !range->managed ||
-        bytes > range->start + range->size - start) {
-      return CUDA_ERROR_INVALID_VALUE;
-    }
+    if (bytes == 0 || !call.machine.host.is_managed(start, bytes)) return CUDA_ERROR_INVALID_VALUE;
     return body(summary_of(call.machine, start, bytes));
   });
 }

@@ -56,30 +56,43 @@ void HostMemory::remove(Ranges::iterator range) {
   ranges_.erase(range);
 }
 
-CUresult HostMemory::allocate(void** out, std::uint64_t bytes, unsigned flags,
-                              std::uint64_t context, int device, bool managed) {
-  if (out == nullptr || bytes == 0 || (flags & ~kAllocFlags) != 0) return CUDA_ERROR_INVALID_VALUE;
-  if (bytes > std::uint64_t{1} << 47) return CUDA_ERROR_OUT_OF_MEMORY;
+CUresult HostMemory::add_new(void** out, HostRange range) {
+  if (out == nullptr || range.size == 0 || (range.flags & ~kAllocFlags) != 0)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (range.size > std::uint64_t{1} << 47) return CUDA_ERROR_OUT_OF_MEMORY;
   // Managed memory may be as large as a device's, whatever this machine has: pages are taken when
   // they are touched.
-  const int lazily = managed ? MAP_NORESERVE : 0;
-  void* const memory = mmap(nullptr, align_up(bytes, kHostPage), PROT_READ | PROT_WRITE,
+  const int lazily = range.managed ? MAP_NORESERVE : 0;
+  void* const memory = mmap(nullptr, align_up(range.size, kHostPage), PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | lazily, -1, 0);
   if (memory == MAP_FAILED) return CUDA_ERROR_OUT_OF_MEMORY;
-  const std::uint64_t start = address_of(memory);
-  add(HostRange{start, bytes, context, next_id_++, flags, device, true});
+  range.start = address_of(memory);
+  range.id = next_id_++;
+  range.allocated = true;
+  add(range);
   *out = memory;
   return CUDA_SUCCESS;
 }
 
+CUresult HostMemory::allocate(void** out, std::uint64_t bytes, unsigned flags,
+                              std::uint64_t context, int device) {
+  HostRange range;
+  range.size = bytes;
+  range.context = context;
+  range.flags = flags;
+  range.device = device;
+  return add_new(out, range);
+}
+
 CUresult HostMemory::allocate_managed(void** out, std::uint64_t bytes, std::uint64_t context,
                                       int device, bool of_module) {
-  const CUresult result = allocate(out, bytes, 0, context, device, true);
-  if (result != CUDA_SUCCESS) return result;
-  HostRange& range = ranges_.at(address_of(*out));
+  HostRange range;
+  range.size = bytes;
+  range.context = context;
+  range.device = device;
   range.managed = true;
   range.of_module = of_module;
-  return CUDA_SUCCESS;
+  return add_new(out, range);
 }
 
 CUresult HostMemory::free(void* pointer, bool managed) {

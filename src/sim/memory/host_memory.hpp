@@ -41,9 +41,7 @@ class HostMemory {
   }
 
   [[nodiscard]] CUresult allocate(void** out, std::uint64_t bytes, unsigned flags,
-                                  std::uint64_t context, int device) {
-    return allocate(out, bytes, flags, context, device, false);
-  }
+                                  std::uint64_t context, int device);
   [[nodiscard]] CUresult allocate_managed(void** out, std::uint64_t bytes, std::uint64_t context,
                                           int device, bool of_module = false);
   // Allocated page-locked memory, or managed memory.
@@ -56,7 +54,12 @@ class HostMemory {
 
   [[nodiscard]] const HostRange* find(
       std::uint64_t address) const;  // the range that contains it, or null
-  // Requires: there is one.
+  // True when all of it lies in one managed allocation.
+  [[nodiscard]] bool is_managed(std::uint64_t address, std::uint64_t bytes) const {
+    const HostRange* const range = find(address);
+    return range != nullptr && range->managed && bytes <= range->start + range->size - address;
+  }
+  // Requires: a range contains the address.
   void set_sync_memops(std::uint64_t address, bool on) {
     std::prev(ranges_.upper_bound(address))->second.sync_memops = on;
   }
@@ -72,8 +75,8 @@ class HostMemory {
  private:
   using Ranges = std::map<std::uint64_t, HostRange>;  // by start
 
-  [[nodiscard]] CUresult allocate(void** out, std::uint64_t bytes, unsigned flags,
-                                  std::uint64_t context, int device, bool managed);
+  // Memory for a range that has no start yet.
+  [[nodiscard]] CUresult add_new(void** out, HostRange range);
   [[nodiscard]] CUresult free(void* pointer, bool managed);
   void add(const HostRange& range);
   void remove(Ranges::iterator range);
