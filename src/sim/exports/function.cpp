@@ -75,10 +75,8 @@ CUresult set_attribute(Call& call, int device, FunctionSettings& settings,
 // Runs body(Call&, KernelEntry&) where the kernel and the device are there.
 template <typename Body>
 CUresult with_kernel_on(Symbol symbol, CUkernel kernel, CUdevice device, Body&& body) {
-  return Library::get().call(symbol, Need::initialised, [&](Call& call) {
-    KernelEntry* const entry = call.machine.kernels.find(value_of(kernel));
-    if (entry == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-    return call.machine.has_device(device) ? body(call, *entry) : CUDA_ERROR_INVALID_DEVICE;
+  return with_kernel(symbol, Need::initialised, kernel, [&](Call& call, KernelEntry& entry) {
+    return call.machine.has_device(device) ? body(call, entry) : CUDA_ERROR_INVALID_DEVICE;
   });
 }
 
@@ -104,11 +102,11 @@ using ferry::sim::Call;
 using ferry::sim::device_of;
 using ferry::sim::FunctionEntry;
 using ferry::sim::KernelEntry;
-using ferry::sim::Library;
 using ferry::sim::Need;
 using ferry::sim::Symbol;
 using ferry::sim::value_of;
 using ferry::sim::with_function;
+using ferry::sim::with_kernel;
 using ferry::sim::with_kernel_on;
 
 CUresult cuFuncGetAttribute(int* pi, CUfunction_attribute attrib, CUfunction hfunc) {
@@ -190,10 +188,9 @@ CUresult cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t* paramOff
 
 CUresult cuKernelGetParamInfo(CUkernel kernel, size_t paramIndex, size_t* paramOffset,
                               size_t* paramSize) {
-  return Library::get().call(Symbol::cuKernelGetParamInfo, Need::initialised, [&](Call& call) {
-    const auto* const entry = call.machine.kernels.find(value_of(kernel));
-    return entry == nullptr
-               ? CUDA_ERROR_INVALID_HANDLE
-               : ferry::sim::parameter_of(entry->name, paramIndex, paramOffset, paramSize);
-  });
+  return with_kernel(Symbol::cuKernelGetParamInfo, Need::initialised, kernel,
+                     [&](Call&, const KernelEntry& entry) {
+                       return ferry::sim::parameter_of(entry.name, paramIndex, paramOffset,
+                                                       paramSize);
+                     });
 }

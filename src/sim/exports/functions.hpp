@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the exported functions about functions share.
+// What the exported functions about functions and kernels share.
 #pragma once
 
 #include "sim/machine/library.hpp"
@@ -21,6 +21,15 @@ CUresult with_function(Symbol symbol, CUfunction function, Body&& body) {
   return Library::get().call(symbol, Need::context, [&](Call& call) {
     FunctionEntry* const entry =
         find_function(call.machine, call.context->handle, value_of(function));
+    return entry == nullptr ? CUDA_ERROR_INVALID_HANDLE : body(call, *entry);
+  });
+}
+
+// Runs body(Call&, KernelEntry&) where the kernel is there.
+template <typename Body>
+CUresult with_kernel(Symbol symbol, Need need, CUkernel kernel, Body&& body) {
+  return Library::get().call(symbol, need, [&](Call& call) {
+    KernelEntry* const entry = call.machine.kernels.find(value_of(kernel));
     return entry == nullptr ? CUDA_ERROR_INVALID_HANDLE : body(call, *entry);
   });
 }

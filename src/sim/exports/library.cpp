@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exported: libraries, which belong to no context, the kernels and the variables in them.
-#include "sim/machine/library.hpp"
-
 #include <algorithm>
 #include <optional>
 
+#include "sim/exports/functions.hpp"
 #include "sim/machine/module_variables.hpp"
 #include "sim/words/jit_options.hpp"
 #include "sim/words/kernel_image.hpp"
-#include "sim/words/say_once.hpp"
 
 namespace ferry::sim {
 
@@ -31,15 +29,6 @@ CUresult add_library(Call& call, const std::optional<ImageBytes>& image, CUlibra
   return CUDA_SUCCESS;
 }
 
-// Runs body(Call&, KernelEntry&) where the kernel is there.
-template <typename Body>
-CUresult with_kernel(Symbol symbol, Need need, CUkernel kernel, Body&& body) {
-  return Library::get().call(symbol, need, [&](Call& call) {
-    KernelEntry* const entry = call.machine.kernels.find(value_of(kernel));
-    return entry == nullptr ? CUDA_ERROR_INVALID_HANDLE : body(call, *entry);
-  });
-}
-
 template <typename Body>
 CUresult with_library(Symbol symbol, Need need, CUlibrary library, Body&& body) {
   return Library::get().call(symbol, need, [&](Call& call) {
@@ -48,14 +37,11 @@ CUresult with_library(Symbol symbol, Need need, CUlibrary library, Body&& body) 
   });
 }
 
-// Null where the image cannot be read, which is said.
+// Null where the image cannot be read.
 const std::vector<std::string>* kernels_of(Call& call, CUlibrary library) {
   const LoadedImage& image = *call.machine.libraries.find(value_of(library))->image;
-  if (image.symbols) return &image.symbols->kernels;
-  say_once(
-      "the kernels of a library are not counted, for its image is compressed and cannot be read: "
-      "build it with nvcc --no-compress");
-  return nullptr;
+  const auto* const symbols = image.symbols_or_say("the kernels of a library are not counted");
+  return symbols == nullptr ? nullptr : &symbols->kernels;
 }
 
 }  // namespace

@@ -9,7 +9,6 @@
 #include "sim/machine/module_variables.hpp"
 #include "sim/words/jit_options.hpp"
 #include "sim/words/kernel_image.hpp"
-#include "sim/words/say_once.hpp"
 
 namespace ferry::sim {
 
@@ -45,15 +44,6 @@ CUresult load_file(Symbol symbol, const char* path, CUmodule* out) {
   });
 }
 
-CUresult get_function(Call& call, CUmodule module, const char* name, CUfunction* out) {
-  if (call.machine.modules.find(value_of(module)) == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-  if (out == nullptr || name == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  const auto function = function_of(call.machine, value_of(module), name);
-  if (!function) return CUDA_ERROR_NOT_FOUND;
-  *out = to_handle<CUfunction>(*function);
-  return CUDA_SUCCESS;
-}
-
 // Runs body(Call&, ModuleEntry&) where the module is there.
 template <typename Body>
 CUresult with_module(Symbol symbol, CUmodule module, Body&& body) {
@@ -63,11 +53,11 @@ CUresult with_module(Symbol symbol, CUmodule module, Body&& body) {
   });
 }
 
-CUresult unknown_functions() {
-  say_once(
-      "the functions of a module are not counted, for its image is compressed and cannot be read: "
-      "build it with nvcc --no-compress");
-  return CUDA_ERROR_NOT_SUPPORTED;
+// Null where the image cannot be read.
+const std::vector<std::string>* kernels_of(const ModuleEntry& module) {
+  const auto* const symbols =
+      module.image->symbols_or_say("the functions of a module are not counted");
+  return symbols == nullptr ? nullptr : &symbols->kernels;
 }
 
 }  // namespace
@@ -105,10 +95,8 @@ CUresult cuModuleLoadFatBinary(CUmodule* module, const void* fatCubin) {
 }
 
 CUresult cuModuleUnload(CUmodule hmod) {
-  return Library::get().call(Symbol::cuModuleUnload, Need::context, [&](Call& call) {
-    const ModuleEntry* const entry = call.machine.modules.find(value_of(hmod));
-    if (entry == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-    if (entry->library != 0) return CUDA_ERROR_NOT_PERMITTED;  // it goes with its library
+  return with_module(Symbol::cuModuleUnload, hmod, [&](Call& call, const ModuleEntry& module) {
+    if (module.library != 0) return CUDA_ERROR_NOT_PERMITTED;  // it goes with its library
     ferry::sim::end_variables(call, Symbol::cuModuleUnload, {value_of(hmod)});
     ferry::sim::unload_module(call.machine, value_of(hmod));
     return CUDA_SUCCESS;
@@ -124,16 +112,21 @@ CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode* mode) {
 }
 
 CUresult cuModuleGetFunction(CUfunction* hfunc, CUmodule hmod, const char* name) {
-  return Library::get().call(Symbol::cuModuleGetFunction, Need::context, [&](Call& call) {
-    return ferry::sim::get_function(call, hmod, name, hfunc);
+  return with_module(Symbol::cuModuleGetFunction, hmod, [&](Call& call, const ModuleEntry&) {
+    if (hfunc == nullptr || name == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    const auto function = ferry::sim::function_of(call.machine, value_of(hmod), name);
+    if (!function) return CUDA_ERROR_NOT_FOUND;
+    *hfunc = to_handle<CUfunction>(*function);
+    return CUDA_SUCCESS;
   });
 }
 
 CUresult cuModuleGetFunctionCount(unsigned int* count, CUmodule mod) {
   return with_module(Symbol::cuModuleGetFunctionCount, mod, [&](Call&, const ModuleEntry& module) {
     if (count == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    if (!module.image->symbols) return ferry::sim::unknown_functions();
-    *count = static_cast<unsigned>(module.image->symbols->kernels.size());
+    const auto* const names = ferry::sim::kernels_of(module);
+    if (names == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
+    *count = static_cast<unsigned>(names->size());
     return CUDA_SUCCESS;
   });
 }
@@ -143,12 +136,12 @@ CUresult cuModuleEnumerateFunctions(CUfunction* functions, unsigned int numFunct
   return with_module(Symbol::cuModuleEnumerateFunctions, mod,
                      [&](Call& call, const ModuleEntry& module) {
                        if (functions == nullptr) return CUDA_ERROR_INVALID_VALUE;
-                       if (!module.image->symbols) return ferry::sim::unknown_functions();
-                       const auto& names = module.image->symbols->kernels;
-                       const std::size_t count = std::min<std::size_t>(numFunctions, names.size());
+                       const auto* const names = ferry::sim::kernels_of(module);
+                       if (names == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
+                       const std::size_t count = std::min<std::size_t>(numFunctions, names->size());
                        for (std::size_t i = 0; i < count; ++i) {
                          functions[i] = to_handle<CUfunction>(
-                             *ferry::sim::function_of(call.machine, value_of(mod), names[i]));
+                             *ferry::sim::function_of(call.machine, value_of(mod), (*names)[i]));
                        }
                        return CUDA_SUCCESS;
                      });

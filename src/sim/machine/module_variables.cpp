@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "sim/machine/peer_access.hpp"
-#include "sim/words/say_once.hpp"
 
 namespace ferry::sim {
 
@@ -48,11 +47,8 @@ CUresult make_on_device(Machine& machine, const Context& context, const ImageVar
 
 // Null where the image declares none of the name, or cannot be read.
 const ImageVariable* find_declared(const LoadedImage& image, std::string_view name) {
-  if (image.symbols) return image.symbols->find_variable(name);
-  say_once(
-      "the variables of a module are not found, for its image is compressed and cannot be read: "
-      "build it with nvcc --no-compress");
-  return nullptr;
+  const auto* const symbols = image.symbols_or_say("the variables of a module are not found");
+  return symbols == nullptr ? nullptr : symbols->find_variable(name);
 }
 
 // Runs make(address) where the variable has no memory yet.

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/machine/modules.hpp"
 
+#include <fmt/format.h>
+
 #include "sim/machine/machine.hpp"
 #include "sim/machine/module_variables.hpp"
+#include "sim/words/say_once.hpp"
 
 namespace ferry::sim {
 
@@ -33,6 +36,15 @@ FunctionSettings settings_of_kernel(Machine& machine, const ModuleEntry& module,
 }
 
 }  // namespace
+
+const ImageSymbols* LoadedImage::symbols_or_say(std::string_view without) const {
+  if (symbols) return &*symbols;
+  say_once(
+      fmt::format("{}, for its image is compressed and cannot be read: build it with nvcc "
+                  "--no-compress",
+                  without));
+  return nullptr;
+}
 
 int* FunctionSettings::find(CUfunction_attribute attribute) {
   switch (attribute) {

@@ -37,6 +37,8 @@ struct LoadedImage {
   [[nodiscard]] bool has_kernel(std::string_view name) const {
     return symbols ? symbols->has_kernel(name) : has_name(bytes, name);
   }
+  // Null where they cannot be read. Then `without`, which is what becomes of it, is said once.
+  [[nodiscard]] const ImageSymbols* symbols_or_say(std::string_view without) const;
 };
 using ImageRef = std::shared_ptr<const LoadedImage>;
 
