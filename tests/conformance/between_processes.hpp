@@ -23,6 +23,17 @@ inline void write_word(CUdeviceptr address, unsigned word) {
   EXPECT_EQ(cuda().cuCtxSynchronize(), CUDA_SUCCESS);
 }
 
+// A test of events between processes, where the device shares them.
+class WithSharedEvents : public WithContext {
+ protected:
+  void SetUp() override {
+    WithContext::SetUp();
+    int events = 0;
+    FERRY_OK(cuda().cuDeviceGetAttribute(&events, CU_DEVICE_ATTRIBUTE_IPC_EVENT_SUPPORTED, device));
+    if (events == 0) GTEST_SKIP() << "the device shares no events";
+  }
+};
+
 // The context of a role; as WithContext for tests.
 struct RoleContext {
   RoleContext() {

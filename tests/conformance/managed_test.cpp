@@ -1,29 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Managed memory, pitched memory, and the small calls about contexts, streams and events.
-#include "conformance/fixture.hpp"
+#include "conformance/managed_fixture.hpp"
 
 namespace ferry::conformance {
 namespace {
 
-class Managed : public WithContext {
+class Managed : public WithManagedMemory {
  protected:
-  void SetUp() override {
-    WithContext::SetUp();
-    int has = 0;
-    FERRY_OK(
-        cuda().cuDeviceGetAttribute(&has, CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS, device));
-    if (has == 0) GTEST_SKIP() << "the device has no concurrent managed access";
-    FERRY_OK(cuda().cuMemAllocManaged(&memory, kBytes, CU_MEM_ATTACH_GLOBAL));
-  }
-  void TearDown() override {
-    if (memory != 0) {
-      EXPECT_EQ(cuda().cuMemFree_v2(memory), CUDA_SUCCESS);
-    }
-    WithContext::TearDown();
-  }
-
+  Managed() : WithManagedMemory(kBytes) {}
   static constexpr std::size_t kBytes = 8192;
-  CUdeviceptr memory = 0;
 };
 
 TEST_F(Managed, HostAndDeviceUseOneAddress) {

@@ -1,26 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What can be asked of ranges of managed memory, and the attribute of pointers that can be set.
-#include "conformance/fixture.hpp"
+#include "conformance/managed_fixture.hpp"
 
 namespace ferry::conformance {
 namespace {
 
-class MemoryRanges : public WithContext {
+class MemoryRanges : public WithManagedMemory {
  protected:
-  void SetUp() override {
-    WithContext::SetUp();
-    int has = 0;
-    FERRY_OK(
-        cuda().cuDeviceGetAttribute(&has, CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS, device));
-    if (has == 0) GTEST_SKIP() << "the device has no concurrent managed access";
-    FERRY_OK(cuda().cuMemAllocManaged(&memory, kBytes, CU_MEM_ATTACH_GLOBAL));
-  }
-  void TearDown() override {
-    if (memory != 0) {
-      EXPECT_EQ(cuda().cuMemFree_v2(memory), CUDA_SUCCESS);
-    }
-    WithContext::TearDown();
-  }
+  MemoryRanges() : WithManagedMemory(kBytes) {}
   int get(CUmem_range_attribute attribute) {
     int value = -9;
     EXPECT_EQ(cuda().cuMemRangeGetAttribute(&value, sizeof value, attribute, memory, kBytes),
@@ -29,7 +16,6 @@ class MemoryRanges : public WithContext {
   }
 
   static constexpr std::size_t kBytes = 4 * kMiB;
-  CUdeviceptr memory = 0;
 };
 
 TEST_F(MemoryRanges, AreAsTheyWereAdvised) {

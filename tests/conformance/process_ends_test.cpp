@@ -74,14 +74,8 @@ struct Case {
   Waiting waiting;
 };
 
-class ProcessEnds : public WithContext, public testing::WithParamInterface<Case> {
+class ProcessEnds : public WithSharedEvents, public testing::WithParamInterface<Case> {
  protected:
-  void SetUp() override {
-    WithContext::SetUp();
-    int events = 0;
-    FERRY_OK(cuda().cuDeviceGetAttribute(&events, CU_DEVICE_ATTRIBUTE_IPC_EVENT_SUPPORTED, device));
-    if (events == 0) GTEST_SKIP() << "the device shares no events";
-  }
   void TearDown() override {
     if (event_ != nullptr) {
       EXPECT_EQ(cuda().cuEventDestroy_v2(event_), CUDA_SUCCESS);

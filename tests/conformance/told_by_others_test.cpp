@@ -96,15 +96,7 @@ CUipcEventHandle handle_of(CUevent event) {
   return passed;
 }
 
-class ToldByOthers : public WithContext, public testing::WithParamInterface<Sight> {
- protected:
-  void SetUp() override {
-    WithContext::SetUp();
-    int events = 0;
-    FERRY_OK(cuda().cuDeviceGetAttribute(&events, CU_DEVICE_ATTRIBUTE_IPC_EVENT_SUPPORTED, device));
-    if (events == 0) GTEST_SKIP() << "the device shares no events";
-  }
-};
+class ToldByOthers : public WithSharedEvents, public testing::WithParamInterface<Sight> {};
 
 const RegisterRole g_see("see and tell", [](const Channel& test) {
   const RoleContext context;
