@@ -5,6 +5,7 @@
 
 #include "sim/words/cubin_symbols.hpp"
 #include "sim/words/ptx_symbols.hpp"
+#include "sim/words/ptx_words.hpp"
 
 namespace ferry::sim {
 

@@ -14,6 +14,8 @@
 #include <sstream>
 #include <utility>
 
+#include "sim/words/ptx_words.hpp"
+
 namespace ferry::sim {
 
 namespace {
@@ -121,23 +123,6 @@ bool is_of_a_name(std::byte byte) {
 }
 
 }  // namespace
-
-bool is_ptx(std::string_view text) {
-  while (!text.empty()) {
-    if (std::isspace(static_cast<unsigned char>(text.front())) != 0) {
-      text.remove_prefix(1);
-    } else if (text.starts_with("//")) {
-      text.remove_prefix(std::min(text.find('\n'), text.size()));
-    } else if (text.starts_with("/*")) {
-      const std::size_t end = text.find("*/");
-      if (end == std::string_view::npos) return false;
-      text.remove_prefix(end + 2);
-    } else {
-      return text.starts_with(".version");
-    }
-  }
-  return false;
-}
 
 std::optional<ImageBytes> find_image(const void* start) {
   if (start == nullptr) return std::nullopt;

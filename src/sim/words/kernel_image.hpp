@@ -23,9 +23,6 @@ using ImageBytes = std::span<const std::byte>;
 // is a thing of memory.
 [[nodiscard]] std::optional<ImageBytes> find_image_in(ImageBytes file);
 
-// PTX begins with the directive .version, after comments and blank space.
-[[nodiscard]] bool is_ptx(std::string_view text);
-
 // The contents of a fatbin, one for each kind of device, as far as they lie within it; any other
 // image is its own and only part. What is compressed looks like nothing known.
 [[nodiscard]] std::vector<ImageBytes> parts_of(ImageBytes image);

@@ -5,9 +5,10 @@
 #include <bit>
 #include <cctype>
 #include <charconv>
-#include <cstdlib>
 #include <cstring>
 #include <span>
+
+#include "sim/words/ptx_words.hpp"
 
 namespace ferry::sim {
 
@@ -18,39 +19,6 @@ using Words = std::span<const std::string_view>;
 // Initial values are kept up to here; what is declared without any may be larger.
 constexpr std::uint64_t kMostInitial = std::uint64_t{1} << 30;
 constexpr std::size_t kDeepestBraces = 16;
-
-bool is_of_a_word(char letter) {
-  return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_' || letter == '$' ||
-         letter == '%' || letter == '.';
-}
-
-// Takes the next word or sign from the text, without comments and quoted text. Empty at its end.
-std::string_view take_word(std::string_view& text) {
-  while (!text.empty()) {
-    std::size_t skipped = 0;
-    if (std::isspace(static_cast<unsigned char>(text.front())) != 0) {
-      skipped = 1;
-    } else if (text.starts_with("//")) {
-      skipped = text.find('\n');
-    } else if (text.starts_with("/*")) {
-      skipped = text.find("*/", 2);
-    } else if (text.front() == '"') {
-      skipped = text.find('"', 1);
-      if (skipped != std::string_view::npos) ++skipped;
-    } else {
-      break;
-    }
-    if (skipped == std::string_view::npos) skipped = text.size();
-    text.remove_prefix(skipped);
-    if (text.starts_with("*/")) text.remove_prefix(2);
-  }
-  std::size_t length = 0;
-  while (length < text.size() && is_of_a_word(text[length])) ++length;
-  const std::string_view word =
-      text.substr(0, std::max(length, std::min<std::size_t>(text.size(), 1)));
-  text.remove_prefix(word.size());
-  return word;
-}
 
 struct Type {
   std::uint64_t bytes = 0;  // 0: none that a variable can have
@@ -102,7 +70,8 @@ std::optional<std::uint64_t> read_number(std::string_view word, const Type& type
     return bits_of(negative ? -value : value, type);
   }
   if (type.is_float) {
-    const double value = std::strtod(std::string(word).c_str(), nullptr);
+    double value = 0;  // what is no number stays zero
+    std::from_chars(word.data(), word.data() + word.size(), value);
     return bits_of(negative ? -value : value, type);
   }
   std::optional<std::uint64_t> value;
@@ -144,7 +113,7 @@ class Declarator {
     while (!words.empty() && words.front() != ",") words = words.subspan(1);
     variable_.bytes = *bytes;
     if (open_ended) variable_.bytes = (variable_.initial.size() + *bytes - 1) / *bytes * *bytes;
-    return variable_;
+    return variable_.bytes == 0 ? std::nullopt : std::optional(std::move(variable_));
   }
 
  private:
@@ -245,7 +214,7 @@ void read_statement(Words words, ImageSymbols& out) {
 void skip_body(std::string_view& text) {
   int depth = 1;
   while (depth > 0 && !text.empty()) {
-    const std::string_view word = take_word(text);
+    const std::string_view word = take_ptx_word(text);
     if (word == "{") ++depth;
     if (word == "}") --depth;
   }
@@ -257,7 +226,7 @@ ImageSymbols read_ptx_symbols(std::string_view text) {
   ImageSymbols symbols;
   std::vector<std::string_view> statement;
   bool has_value = false;  // braces are those of a value then, not of a body
-  for (std::string_view word = take_word(text); !word.empty(); word = take_word(text)) {
+  for (std::string_view word = take_ptx_word(text); !word.empty(); word = take_ptx_word(text)) {
     const bool is_body = word == "{" && !has_value;
     if (word != ";" && !is_body) {
       has_value |= word == "=";

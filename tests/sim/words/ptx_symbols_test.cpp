@@ -90,6 +90,10 @@ TEST(PtxSymbols, AnOpenSideIsAsLongAsItsValues) {
   EXPECT_EQ(only_variable(".global .u32 x[][2] = {{1, 2}, {3}};").bytes, 16U);
 }
 
+TEST(PtxSymbols, AnOpenSideWithoutValuesIsNoVariable) {
+  EXPECT_TRUE(read_ptx_symbols(".version 8.0\n.global .u32 open[];").variables.empty());
+}
+
 TEST(PtxSymbols, AddressesStayZero) {
   const ImageVariable x = only_variable(".global .u64 x[4] = {1, generic(table), table+8, 4};");
   EXPECT_THAT(values_of<std::uint64_t>(x), ElementsAre(1U, 0U, 0U, 4U));
