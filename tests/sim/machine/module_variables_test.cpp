@@ -70,6 +70,14 @@ TEST_F(ModuleVariablesTest, UnloadingInFlightIsAHazard) {
   EXPECT_EQ(ferry_sim_take_hazards(), 1U);
 }
 
+TEST_F(ModuleVariablesTest, WorkInFlightStillFindsItsMemory) {
+  start("schedule=lazy");
+  FERRY_OK(cuMemsetD32Async(find("counter"), 1, 1, stream()));
+  FERRY_OK(cuModuleUnload(module));
+  EXPECT_EQ(ferry_sim_take_hazards(), 1U);
+  FERRY_OK(cuCtxSynchronize());
+}
+
 TEST_F(ModuleVariablesTest, ReportsKnowThemByTheirName) {
   const CUdeviceptr counter = find("counter");
   std::string name;
