@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as a Kineto trace, plain or compressed.
-#include <fmt/format.h>
-
 #include "front/traces/files.hpp"
 #include "front/traces/kineto_reader.hpp"
 #include "front/traces/kineto_samples.hpp"
@@ -27,6 +25,6 @@ std::vector<std::string> ferry::fuzz::seeds() {
       R"({"name":"other","args":{"occupancy":NaN,"rate":-Infinity,"more":[Infinity,"\"NaN"]}})",
       R"({"name":"[memory]","ts":1,"args":{"Addr":"0xff","Bytes":1,"Device Type":1,"Device Id":0}})");
   return {
-      plain, odd, fmt::format("[{}]", json_of({1, 2, 3, 3, 0})), replay::testing::gzipped(plain),
+      plain, odd, "[" + json_of({1, 2, 3, 3, 0}) + "]", replay::testing::gzipped(plain),
       replay::testing::gzipped(plain.substr(0, 50)) + replay::testing::gzipped(plain.substr(50))};
 }
