@@ -113,8 +113,9 @@ CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags)
       if (in == nullptr) return CUDA_ERROR_INVALID_VALUE;
       return capture_node(call, use, *in, ferry::sim::WaitNode{hEvent});
     }
-    if (in != nullptr || event->in_capture != nullptr)
-      return ferry::sim::capture_wait(call, use, *event);
+    if (in != nullptr) return ferry::sim::capture_wait(*in, *event);
+    if (event->in_capture != nullptr)
+      return ferry::sim::join_capture(call, use, *event->in_capture);
     if (const CUresult result = ferry::sim::check_implicit(call, use); result != CUDA_SUCCESS)
       return result;
     const Ticket record = ferry::sim::latest_record(call, *event, use.stream->group);

@@ -81,30 +81,29 @@ CUresult capture_record(CapturingStream& in, EventEntry& event) {
   return CUDA_SUCCESS;
 }
 
-CUresult capture_wait(Call& call, const StreamUse& use, const EventEntry& event) {
-  CapturingStream* const in = capture_of(call, use);
+CUresult capture_wait(CapturingStream& in, const EventEntry& event) {
+  Capture& capture = *in.capture;
+  if (capture.invalidated) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
   const CapturedRecord* const record = event.in_capture.get();
-  if (in != nullptr && in->capture->invalidated) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-  if (record == nullptr) {
-    // A capture may not come after work outside it, save for work that was never there.
-    return event.recorded ? refuse(*in->capture, CUDA_ERROR_STREAM_CAPTURE_ISOLATION)
-                          : CUDA_SUCCESS;
-  }
-  if (record->capture->ended) {
-    return in == nullptr ? CUDA_ERROR_CAPTURED_EVENT
-                         : refuse(*in->capture, CUDA_ERROR_STREAM_CAPTURE_ISOLATION);
-  }
+  // A capture may not come after work outside it, save for work that was never there.
+  const bool outside = record == nullptr ? event.recorded : record->capture->ended;
+  if (outside) return refuse(capture, CUDA_ERROR_STREAM_CAPTURE_ISOLATION);
+  if (record == nullptr) return CUDA_SUCCESS;
   if (record->capture->invalidated) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-  if (in == nullptr) {
-    if (use.is_legacy()) return refuse(*record->capture, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
-    call.machine.captures.join(*use.stream, record->capture, record->nodes);
-    return CUDA_SUCCESS;
-  }
-  if (in->capture != record->capture) {
+  if (in.capture != record->capture) {
     record->capture->invalidated = true;
-    return refuse(*in->capture, CUDA_ERROR_STREAM_CAPTURE_MERGE);
+    return refuse(capture, CUDA_ERROR_STREAM_CAPTURE_MERGE);
   }
-  add_all(in->after, record->nodes);
+  add_all(in.after, record->nodes);
+  return CUDA_SUCCESS;
+}
+
+CUresult join_capture(Call& call, const StreamUse& use, const CapturedRecord& record) {
+  Capture& capture = *record.capture;
+  if (capture.ended) return CUDA_ERROR_CAPTURED_EVENT;
+  if (capture.invalidated) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+  if (use.is_legacy()) return refuse(capture, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
+  call.machine.captures.join(*use.stream, record.capture, record.nodes);
   return CUDA_SUCCESS;
 }
 

@@ -44,8 +44,11 @@ namespace ferry::sim {
 // To ask about a record in a capture. Requires: it is one.
 [[nodiscard]] CUresult refuse_captured_event(const EventEntry& event);
 
-// A wait where the stream or the event's latest record is in a capture. It brings the stream into
-// the event's capture.
-[[nodiscard]] CUresult capture_wait(Call& call, const StreamUse& use, const EventEntry& event);
+// A wait for an event by a stream that is in a capture.
+[[nodiscard]] CUresult capture_wait(CapturingStream& in, const EventEntry& event);
+
+// A wait for a record in a capture by a stream that is in none: it brings the stream into the
+// capture.
+[[nodiscard]] CUresult join_capture(Call& call, const StreamUse& use, const CapturedRecord& record);
 
 }  // namespace ferry::sim

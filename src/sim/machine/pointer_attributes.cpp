@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/machine/pointer_attributes.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstring>
+#include <span>
 
 namespace ferry::sim {
 
@@ -22,7 +25,7 @@ struct Known {
 
 template <typename Value>
 CUresult give(void* data, Value value) {
-  std::memcpy(data, &value, sizeof(Value));
+  std::ranges::copy(std::as_bytes(std::span(&value, 1)), static_cast<std::byte*>(data));
   return CUDA_SUCCESS;
 }
 
