@@ -96,8 +96,10 @@ int ferry_sim_peek(uint64_t address, void* out, size_t bytes) {
 
 uint64_t ferry_sim_now_ps() {
   Picoseconds now = 0;
-  Library::get().with_machine(
-      [&](Lock&, Machine& machine) { now = machine.engine.timeline().clock().now(); });
+  Library::get().with_machine([&](Lock&, Machine& machine) {
+    machine.engine.turns().follow_last_round();
+    now = machine.engine.timeline().clock().now();
+  });
   return static_cast<uint64_t>(now);
 }
 

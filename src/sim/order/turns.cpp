@@ -56,7 +56,7 @@ bool Turns::expect(std::uint64_t number) {
   if (!on_ || members_.contains(number)) return false;
   const Member* const caller = mine();
   if (caller == nullptr ? anybody_has_begun() : !has_turn(caller)) return false;
-  if (members_.empty()) timeline_.clock().reach(now_);
+  follow_last_round();
   members_[number].at = timeline_.clock().now();
   return true;
 }
@@ -113,12 +113,15 @@ bool Turns::resume(Lock& lock) {
   return true;
 }
 
+void Turns::follow_last_round() {
+  if (members_.empty()) timeline_.clock().reach(now_);
+}
+
 bool Turns::may_call() {
   if (!on_) return true;
   if (const Member* const member = mine()) return has_turn(member);
-  if (!members_.empty()) return false;
-  timeline_.clock().reach(now_);
-  return true;
+  follow_last_round();
+  return members_.empty();
 }
 
 void Turns::complain_of_outsider(std::string_view function) {

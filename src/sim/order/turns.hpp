@@ -56,8 +56,11 @@ class Turns {
   // is.
   [[nodiscard]] bool resume(Lock& lock);
 
+  // Where nobody takes part, the caller's clock goes on from where the last round ended.
+  void follow_last_round();
+
   // Whether the caller may use the driver now: it takes part and has not stepped out, or nobody
-  // takes part. In the latter case its clock goes on from where the last round ended.
+  // takes part; then it follows the last round.
   [[nodiscard]] bool may_call();
 
   // Says once that a thread which may not call has called.
