@@ -143,9 +143,12 @@ typedef int (*ferry_sim_register_kernel_fn)(const ferry_sim_kernel* kernel);
  * Host functions (cuLaunchHostFunc, cuStreamAddCallback) run within calls of the program's own
  * threads: of the driver, of ferry_sim_host_work and ferry_sim_host_copy. With a profile none runs
  * before its moment on the clock of the thread that calls, and under schedule=eager they run in the
- * order of those moments. So a program that waits for what one does, without calling the driver,
- * must let time pass, while (!ready) ferry_sim_host_work(100), and waits for ever under
- * schedule=lazy. A thread that has stepped out of a round runs none: another one must.
+ * order of those moments. Where a program waits for what one does without calling the driver, a
+ * thread of the stand-in runs it, some 70 ms after the last call if all threads of the program wait
+ * in the system; after 2 s without a call, because a program spins on a flag, any queued work goes
+ * on there. To let modelled time pass in such a loop instead, call ferry_sim_host_work(100) in it.
+ * With threads=turns there is no such thread, and a thread that has stepped out of a round runs no
+ * host function: another one must.
  *
  * The calling thread's clock, in picoseconds; 0 before cuInit. */
 typedef uint64_t (*ferry_sim_now_ps_fn)(void);

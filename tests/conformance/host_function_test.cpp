@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Host functions in streams.
 #include <atomic>
+#include <chrono>
+#include <future>
 #include <vector>
 
 #include "conformance/fixture.hpp"
@@ -64,6 +66,35 @@ TEST_F(HostFunction, RunInTheOrderOfTheirStream) {
   }
   FERRY_OK(cuda().cuStreamSynchronize(stream.handle));
   EXPECT_EQ(order, (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+}
+
+// On a device the work goes on while the host waits for it by its own means.
+TEST_F(HostFunction, WakesAThreadThatWaitsWithoutTheDriver) {
+  const StreamOwner stream;
+  const DeviceBuffer buffer(4096);
+  const PinnedBuffer to(4096);
+  FERRY_OK(cuda().cuMemsetD8Async(buffer.address, 7, 4096, stream.handle));
+  FERRY_OK(cuda().cuMemcpyDtoHAsync_v2(to.pointer, buffer.address, 4096, stream.handle));
+  std::promise<void> arrived;
+  FERRY_OK(cuda().cuLaunchHostFunc(
+      stream.handle, [](void* data) { static_cast<std::promise<void>*>(data)->set_value(); },
+      &arrived));
+  std::future<void> arrival = arrived.get_future();
+  ASSERT_EQ(arrival.wait_for(std::chrono::seconds(30)), std::future_status::ready);
+  EXPECT_TRUE(to.holds(7));
+  FERRY_OK(cuda().cuStreamSynchronize(stream.handle));
+}
+
+TEST_F(HostFunction, SetsAFlagThatTheHostSpinsOn) {
+  const StreamOwner stream;
+  std::atomic<bool> flag = false;
+  FERRY_OK(cuda().cuLaunchHostFunc(
+      stream.handle, [](void* data) { *static_cast<std::atomic<bool>*>(data) = true; }, &flag));
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (!flag && std::chrono::steady_clock::now() < end) {
+  }
+  ASSERT_TRUE(flag);
+  FERRY_OK(cuda().cuStreamSynchronize(stream.handle));
 }
 
 TEST_F(HostFunction, CannotCallCuda) {

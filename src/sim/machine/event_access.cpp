@@ -38,11 +38,6 @@ std::function<int()> work_of_record(EventEntry& event, StreamGroup& group) {
   };
 }
 
-void go_on(Call& call) {
-  call.machine.engine.progress(call.lock);
-  Library::get().serve_foreign_waits();
-}
-
 }  // namespace
 
 CUresult create_event(Call& call, CUevent* out, unsigned flags) {
@@ -68,7 +63,7 @@ void queue_record(Call& call, EventEntry& event, Stream& stream) {
 
 void record_in(Call& call, EventEntry& event, Stream& stream) {
   queue_record(call, event, stream);
-  go_on(call);
+  call.machine.engine.progress(call.lock);
 }
 
 void record_in(Call& call, EventEntry& event, StreamGroup& group) {
@@ -76,7 +71,7 @@ void record_in(Call& call, EventEntry& event, StreamGroup& group) {
   if (event.shared != nullptr)
     mark = call.machine.engine.enqueue(*group.records, work_of_record(event, group));
   take_record(call, event, mark);
-  go_on(call);
+  call.machine.engine.progress(call.lock);
 }
 
 Ticket latest_record(Call& call, const EventEntry& event, StreamGroup& group) {

@@ -163,7 +163,6 @@ CUresult launch_graph(Call& call, const std::shared_ptr<ExecutableGraph>& execut
   executable->last = engine.enqueue(*use.stream, {}, ends);
   launch.close();
   engine.progress(call.lock);
-  Library::get().serve_foreign_waits();
   for (const QueuedOperation& operation : launch.operations())
     watch_sources(call.machine, operation);
   return CUDA_SUCCESS;

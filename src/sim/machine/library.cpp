@@ -16,6 +16,7 @@
 #include "sim/machine/own_kernels.hpp"
 #include "sim/time/profile_reader.hpp"
 #include "sim/words/error_text.hpp"
+#include "sim/words/program_threads.hpp"
 #include "sim/words/visible_devices.hpp"
 
 namespace ferry::sim {
@@ -79,35 +80,66 @@ void Library::guard_exit() {
     const Quiet quiet;
     Library& library = get();
     const Lock lock(library.mutex_);
+    library.ending_ = true;
     library.deinitialized_ = library.settings_.deinitialized_at_exit;
   });
   if (error != 0) complain("cuInit", "no handler of the process's end can be set up");
 }
 
-void Library::serve_foreign_waits() {
+bool Library::needs_attendance() {
+  if (deinitialized_.load(std::memory_order_relaxed) || machine_ == nullptr) return false;
   machine_->foreign_waits.forget_reached();
-  if (serving_ || !machine_->foreign_waits.any()) return;
+  if (machine_->foreign_waits.any()) return true;
+  return !ending_ && settings_.threads == Threads::free && machine_->engine.has_pending();
+}
+
+void Library::attend() {
+  if (attended_ || !needs_attendance()) return;
   try {
     std::thread([this] {
-      while (serve_once()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      while (const auto pause = attend_once()) std::this_thread::sleep_for(*pause);
     }).detach();
-    serving_ = true;
+    attended_ = true;
   } catch (const std::system_error&) {
-    complain("cuEventRecord", "no thread can be had that other processes' waits need");
+    if (!complained_of_thread_)
+      complain("threads", "none can be had for work that goes on while the program calls nothing");
+    complained_of_thread_ = true;
   }
 }
 
-bool Library::serve_once() noexcept {
+std::optional<std::chrono::milliseconds> Library::attend_once() noexcept {
+  constexpr std::chrono::milliseconds kSoon{1};
+  constexpr std::chrono::milliseconds kLater{10};
   const Quiet quiet;
   Lock lock(mutex_);
+  attended_ = needs_attendance();
+  if (!attended_) return std::nullopt;
   try {
-    const bool usable = !deinitialized_.load(std::memory_order_relaxed) && machine_ != nullptr;
-    if (usable) machine_->foreign_waits.serve(lock, machine_->engine);
-    serving_ = usable && machine_ != nullptr && machine_->foreign_waits.any();
+    machine_->foreign_waits.serve(lock, machine_->engine);
+    attended_ = needs_attendance();
+    if (!attended_) return std::nullopt;
+    bool went_on = false;
+    const Attendance::Verdict verdict = judge_silence(lock);
+    if (verdict == Attendance::Verdict::run_host_code)
+      static_cast<void>(machine_->engine.go_on_to_host_code(lock));
+    if (verdict == Attendance::Verdict::run_any) went_on = machine_->engine.go_on(lock);
+    return went_on || machine_->foreign_waits.any() ? kSoon : kLater;
   } catch (const std::bad_alloc&) {
-    // The next turn may have more luck.
+    return kLater;  // the next turn may have more luck
   }
-  return serving_;
+}
+
+// Looks at the program's threads without the lock: one that waits for the lock would seem to wait
+// for the device.
+Attendance::Verdict Library::judge_silence(Lock& lock) {
+  if (ending_ || settings_.threads != Threads::free) return Attendance::Verdict::leave;
+  const std::uint64_t calls = calls_made_;
+  const bool host_code_waits = machine_->engine.waiting_host_functions() > 0;
+  lock.unlock();
+  const Attendance::Verdict verdict =
+      attendance_.look(std::chrono::steady_clock::now(), calls, host_code_waits, others_all_wait);
+  lock.lock();
+  return calls == calls_made_ && machine_ != nullptr ? verdict : Attendance::Verdict::leave;
 }
 
 CUresult Library::note(Symbol symbol) noexcept {
@@ -162,6 +194,7 @@ CUresult Library::enter(Symbol symbol, Lock& lock, ThreadState& thread, std::uin
   }
   if (verdict.result != 0) return static_cast<CUresult>(verdict.result);
   if (!initialised_) return CUDA_ERROR_NOT_INITIALIZED;
+  ++calls_made_;
   machine().foreign_waits.take_seen(machine().engine);
   machine().engine.progress(lock);
   return CUDA_SUCCESS;

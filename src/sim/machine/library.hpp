@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -13,6 +14,7 @@
 #include <string>
 #include <string_view>
 
+#include "sim/machine/attendance.hpp"
 #include "sim/machine/call_book.hpp"
 #include "sim/machine/call_charge.hpp"
 #include "sim/machine/call_turn.hpp"
@@ -74,9 +76,6 @@ class Library {
   bool register_kernel(const ferry_sim_kernel& kernel);
   // Requires the lock.
   [[nodiscard]] const Kernels& kernels() const { return kernels_; }
-  // From now on, while records of shared events are open, runs the work before them that other
-  // processes wait for, on a thread of its own. Requires the lock.
-  void serve_foreign_waits();
   template <typename Use>
   void with_machine(Use&& use);  // use(Lock&, Machine&), where the driver is initialised
 
@@ -88,7 +87,14 @@ class Library {
   // The calling thread's current context; null where there is none, or where it is gone.
   [[nodiscard]] Context* current_context(ThreadState& thread);
   [[nodiscard]] Machine& machine();
-  [[nodiscard]] bool serve_once() noexcept;
+  // Work that may have to go on while the program calls nothing: what other processes wait for, and
+  // see attendance.hpp. It runs on a thread of its own, which lasts as long as there is any. Where
+  // threads take turns, only they run work.
+  void attend();
+  [[nodiscard]] bool needs_attendance();
+  // When to look again; nothing where that is needed no more.
+  [[nodiscard]] std::optional<std::chrono::milliseconds> attend_once() noexcept;
+  [[nodiscard]] Attendance::Verdict judge_silence(Lock& lock);
   // Null where threads do not take turns, or cuInit was not called.
   [[nodiscard]] Machine* machine_of_turns();
   void guard_forks();
@@ -108,7 +114,11 @@ class Library {
   std::atomic<bool> forked_ = false;         // in the child of a process that had called cuInit
   std::atomic<bool> deinitialized_ = false;  // the process ends, and the settings want it so
   bool exit_guarded_ = false;
-  bool serving_ = false;  // the thread that serves other processes is there
+  bool attended_ = false;  // the thread of attend() is there
+  bool complained_of_thread_ = false;
+  bool ending_ = false;           // the program has called exit
+  std::uint64_t calls_made_ = 0;  // by the program
+  Attendance attendance_;
   Settings settings_;
   std::shared_ptr<const Profile> profile_;
   std::string settings_error_;  // of FERRY_SIM; empty when it was understood
@@ -136,7 +146,9 @@ CUresult Library::call(Symbol symbol, Need need, Body&& body, std::uint64_t byte
     Call call{lock, *machine_, thread};
     call.site = find_call_site(__builtin_frame_address(0));
     if (const CUresult refused = admit(symbol, need, call); refused != CUDA_SUCCESS) return refused;
-    return body(call);
+    const CUresult result = body(call);
+    attend();
+    return result;
   } catch (const std::bad_alloc&) {
     return CUDA_ERROR_OUT_OF_MEMORY;
   } catch (const std::length_error&) {  // more than any memory holds
@@ -149,7 +161,10 @@ void Library::with_machine(Use&& use) {
   const Quiet quiet;
   if (forked_.load(std::memory_order_relaxed)) return;
   Lock lock(mutex_);
-  if (initialised_) use(lock, machine());
+  if (!initialised_) return;
+  ++calls_made_;
+  use(lock, machine());
+  attend();
 }
 
 }  // namespace ferry::sim

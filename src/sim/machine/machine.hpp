@@ -69,15 +69,14 @@
 //   seen, save for changed sources.
 // - A host function runs on the thread whose call made it necessary, under `eager` and `random`
 //   also on the one that queues it. A program that holds a lock over a call of the driver and takes
-//   the same lock in a host function stands still here; a real driver has a thread of its own.
+//   the same lock in a host function stands still here; a real driver has a thread of its own, and
+//   so has this one only where the program calls nothing (attendance.hpp).
 // - How fast a GPU is. Time is modelled: from the figures of a profile (src/sim/time), or, without
 //   one, at one microsecond for each operation. It follows from the order of the program's calls.
 //   Host code between calls takes no time unless it says so (ferry_sim_host_work); threads that
 //   hand over to each other outside the driver do not carry their clocks along, save where they
 //   take turns (ferry_sim_thread_begin); kernels of one device run one after the other; a batch
 //   begins when its call has queued it whole.
-// - A program that spins on a host flag which queued work is to set, without calling the driver:
-//   under `lazy` and `random` nothing runs meanwhile, and it spins for ever.
 // - The code of kernels: a launch calls a function of the host that was registered under the
 //   kernel's name, which works on copies of what it says it touches (launch.cpp).
 // - Hazards between processes: each sees its own work alone. What one does wrong to the other's

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <tuple>
 
 namespace ferry::sim {
@@ -55,6 +56,19 @@ Ticket next_needed(const Ticket& target) {
   while (const Ticket earlier = newest_before(at)) at = earlier;
   const Ticket& front = at->stream->queue.front();
   return front->running || !is_met(*front) ? nullptr : front;
+}
+
+std::vector<Ticket> waiting_host_code(std::span<const std::unique_ptr<StreamGroup>> groups) {
+  std::vector<Ticket> waiting;
+  for (const auto& group : groups) {
+    for (const auto& [number, stream] : group->streams) {
+      std::ranges::copy_if(stream->queue, std::back_inserter(waiting), [](const Ticket& ticket) {
+        return ticket->calls_host && !ticket->running;
+      });
+    }
+  }
+  std::ranges::sort(waiting, {}, [](const Ticket& ticket) { return ticket->number; });
+  return waiting;
 }
 
 std::vector<Ticket> ready_operations(std::span<const std::unique_ptr<StreamGroup>> groups) {

@@ -26,6 +26,10 @@ namespace ferry::sim {
 [[nodiscard]] std::vector<Ticket> ready_operations(
     std::span<const std::unique_ptr<StreamGroup>> groups);
 
+// Host code that has not begun, in the order of enqueueing.
+[[nodiscard]] std::vector<Ticket> waiting_host_code(
+    std::span<const std::unique_ptr<StreamGroup>> groups);
+
 // Leaves those that may run at this moment of the caller's clock. Host code has its moment in
 // virtual time: what it does to the program is not seen before the work in front of it has ended.
 void leave_timely(std::vector<Ticket>& candidates, Timeline& timeline);

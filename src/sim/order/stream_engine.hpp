@@ -137,6 +137,13 @@ class StreamEngine {
     return run_what_may(lock, std::span(&ticket, 1));
   }
 
+  // For a thread that stands for the device while the program calls nothing, under every schedule:
+  // runs the oldest host function that may run, with what it needs, or one operation that may run.
+  // False where there is none.
+  bool go_on_to_host_code(Lock& lock);
+  bool go_on(Lock& lock);
+  [[nodiscard]] bool has_pending() const { return pending_ > 0; }
+
   // What the schedule lets run by itself; with a profile, host code not before its moment on the
   // caller's clock, under `eager` in the order of those moments. To be called at each call of the
   // program and after an enqueue.

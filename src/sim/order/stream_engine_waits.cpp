@@ -106,6 +106,19 @@ bool StreamEngine::poll(Lock& lock, std::span<const Ticket> tickets, unsigned& p
   return true;
 }
 
+bool StreamEngine::go_on_to_host_code(Lock& lock) {
+  const std::vector<Ticket> waiting = waiting_host_code(groups_);
+  return std::ranges::any_of(waiting, [&](const Ticket& ticket) { return advance(lock, ticket); });
+}
+
+// The newest first: what the program waits for by itself was likely queued last, and nothing but
+// that needs to run.
+bool StreamEngine::go_on(Lock& lock) {
+  const std::vector<Ticket> ready = ready_operations(groups_);
+  if (!ready.empty()) run(lock, ready.back());
+  return !ready.empty();
+}
+
 // Runs what the tickets need; false when one of them has to wait for the program itself. Who asks
 // has no clock that comes to the moment of host code, so that may be early.
 bool StreamEngine::run_what_may(Lock& lock, std::span<const Ticket> tickets) {

@@ -26,6 +26,52 @@ TEST(StreamEngineWaits, UnfinishedOfTheDefaultStreamCountsBlockingStreams) {
   EXPECT_TRUE(bench.engine.unfinished(*bench.group.legacy).empty());
 }
 
+TEST(StreamEngineWaits, HostCodeGoesOnByItselfWithWhatItNeedsAlone) {
+  EngineBench bench(Schedule::lazy);
+  Stream& first = bench.stream();
+  Stream& second = bench.stream();
+  bench.queue(first, 'a');
+  bench.queue(second, 'x');
+  bench.engine.enqueue_host_function(first, [&] { bench.log += 'h'; });
+  bench.engine.enqueue_host_function(first, [&] { bench.log += 'i'; });
+  bench.queue(first, 'b');
+  EXPECT_TRUE(bench.engine.go_on_to_host_code(bench.lock));
+  EXPECT_EQ(bench.log, "ah");
+  EXPECT_TRUE(bench.engine.go_on_to_host_code(bench.lock));
+  EXPECT_EQ(bench.log, "ahi");
+  EXPECT_FALSE(bench.engine.go_on_to_host_code(bench.lock));
+  EXPECT_TRUE(bench.engine.has_pending());
+}
+
+TEST(StreamEngineWaits, HostCodeBehindAConditionIsPassedOver) {
+  EngineBench bench(Schedule::lazy);
+  Stream& first = bench.stream();
+  Stream& second = bench.stream();
+  bench.engine.enqueue(first, {}, {}, [] { return false; });
+  bench.engine.enqueue_host_function(first, [&] { bench.log += 'h'; });
+  bench.engine.enqueue_host_function(second, [&] { bench.log += 'i'; });
+  EXPECT_TRUE(bench.engine.go_on_to_host_code(bench.lock));
+  EXPECT_EQ(bench.log, "i");
+  EXPECT_FALSE(bench.engine.go_on_to_host_code(bench.lock));
+  EXPECT_FALSE(bench.engine.go_on(bench.lock)) << "the condition does not hold";
+}
+
+TEST(StreamEngineWaits, WorkGoesOnByItselfOneByOne) {
+  EngineBench bench(Schedule::lazy);
+  Stream& first = bench.stream();
+  Stream& second = bench.stream();
+  bench.queue(first, 'a');
+  bench.queue(second, 'x');
+  bench.queue(second, 'y');
+  EXPECT_TRUE(bench.engine.go_on(bench.lock));
+  EXPECT_EQ(bench.log, "x");
+  EXPECT_TRUE(bench.engine.go_on(bench.lock));
+  EXPECT_EQ(bench.log, "xy");
+  EXPECT_TRUE(bench.engine.go_on(bench.lock));
+  EXPECT_FALSE(bench.engine.go_on(bench.lock));
+  EXPECT_EQ(bench.log, "xya");
+}
+
 TEST(StreamEngineWaits, PollingRunsOneOperationNowAndThen) {
   EngineBench bench(Schedule::lazy);
   Stream& stream = bench.stream();
