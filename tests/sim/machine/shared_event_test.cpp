@@ -6,6 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <cstring>
+
 namespace ferry::sim {
 namespace {
 
@@ -25,6 +28,30 @@ TEST(SharedEvent, RecordsAreReachedOneByOne) {
   EXPECT_FALSE(other->is_reached(first)) << "in another process, on another stream";
   event->reach(first);
   EXPECT_TRUE(other->is_reached(first));
+  event->reach(second + SharedEvent::kRemembered);
+  EXPECT_TRUE(other->is_reached(second)) << "nobody remembers so many";
+}
+
+// Two processes at once, for long enough to come between each other.
+TEST(SharedEvent, NoTwoRecordsAreOne) {
+  const auto event = SharedEvent::create();
+  int ends[2] = {-1, -1};
+  ASSERT_EQ(pipe(ends), 0);
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(150);
+  std::uint64_t records = 0;
+  for (; std::chrono::steady_clock::now() < end; ++records) static_cast<void>(event->record());
+  if (child == 0) {
+    static_cast<void>(!write(ends[1], &records, sizeof records));
+    _exit(0);
+  }
+  std::uint64_t of_child = 0;
+  ASSERT_EQ(read(ends[0], &of_child, sizeof of_child), static_cast<ssize_t>(sizeof of_child));
+  ASSERT_EQ(waitpid(child, nullptr, 0), child);
+  EXPECT_EQ(event->latest().number, records + of_child);
+  close(ends[0]);
+  close(ends[1]);
 }
 
 TEST(SharedEvent, WhoeverWaitsIsHeard) {
@@ -38,6 +65,7 @@ TEST(SharedEvent, WhoeverWaitsIsHeard) {
   event->ask(second);
   event->ask(first);
   EXPECT_TRUE(event->is_asked_for(second));
+  EXPECT_TRUE(event->is_asked_for(first)) << "what comes before is waited for too";
 }
 
 std::shared_ptr<SharedEvent> open_again(const SharedEvent& event) {
@@ -65,6 +93,37 @@ TEST(SharedEvent, ARecordIsOverWhenItsRecorderIsGone) {
   second->reach(number);
   EXPECT_TRUE(waiting->is_over(record));
   EXPECT_FALSE(waiting->is_over(waiting->latest()));
+}
+
+TEST(SharedEvent, ARecorderIsOneHoweverOftenItRecords) {
+  const auto event = SharedEvent::create();
+  static_cast<void>(event->record());
+  const std::uint64_t recorder = event->latest().recorder;
+  static_cast<void>(event->record());
+  EXPECT_EQ(event->latest().recorder, recorder);
+}
+
+// Nobody can tell when it ends; that it had ended already must not be what is said.
+TEST(SharedEvent, WithoutASignOfLifeARecordIsNotOver) {
+  const auto event = SharedEvent::create();
+  const auto another = SealedFile::open(event->file().descriptor(), SharedKind::event);
+  ASSERT_TRUE(another->hold(1));
+  const std::uint64_t record = event->record();
+  EXPECT_EQ(event->latest().recorder, 0U);
+  EXPECT_FALSE(open_again(*event)->is_over(event->latest()));
+  event->reach(record);
+  EXPECT_TRUE(open_again(*event)->is_over(event->latest()));
+}
+
+TEST(SharedEvent, MoreRecordersThanHaveNumbersStillRecord) {
+  constexpr std::uint64_t kRecorders = (1U << 20) - 1;  // so many there were
+  const auto event = SharedEvent::create();
+  const MappedPart words = event->file().map(0, 4096);
+  std::memcpy(words.data() + 8, &kRecorders, sizeof kRecorders);
+  EXPECT_EQ(event->record(), 1U);
+  EXPECT_EQ(event->record(), 2U);
+  EXPECT_EQ(event->latest().number, 2U);
+  EXPECT_EQ(event->latest().recorder, 0U);
 }
 
 TEST(SharedEvent, WhoHasOnlyOpenedItIsNobodysRecorder) {
@@ -113,6 +172,8 @@ TEST(SharedEvent, ASightIsOfOneRecord) {
   EXPECT_FALSE(event->is_seen(1));
   EXPECT_FALSE(event->is_seen(3));
   EXPECT_FALSE(event->is_seen(2 + SharedEvent::kRemembered));
+  other->see(2 + SharedEvent::kRemembered);
+  EXPECT_FALSE(event->is_seen(2)) << "nobody remembers so many";
 }
 
 TEST(SharedEvent, OfManyLinksTheNewestStay) {

@@ -3,7 +3,11 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -62,6 +66,22 @@ TEST(SealedFile, GivesDescriptorsThatEndWithTheProgram) {
   close(given);
 }
 
+TEST(SealedFile, ItsOwnDescriptorsEndWithTheProgramToo) {
+  const auto made = make();
+  EXPECT_EQ(fcntl(made->descriptor(), F_GETFD), FD_CLOEXEC);
+  const auto opened = SealedFile::open(made->descriptor(), SharedKind::pool);
+  EXPECT_EQ(fcntl(opened->descriptor(), F_GETFD), FD_CLOEXEC);
+}
+
+TEST(SealedFile, AMappingEndsWithItsObject) {
+  const auto made = make();
+  MappedPart part = made->map(0, 4096);
+  void* const at = part.data();
+  ASSERT_EQ(msync(at, 4096, MS_ASYNC), 0);
+  part = {};
+  EXPECT_NE(msync(at, 4096, MS_ASYNC), 0);
+}
+
 TEST(SealedFile, RefusesWhatIsNotOne) {
   EXPECT_FALSE(SealedFile::open(-1, SharedKind::pool));
   EXPECT_FALSE(SealedFile::open(1 << 20, SharedKind::pool));
@@ -87,7 +107,13 @@ TEST(SealedFile, RefusesForgeries) {
   const int forged = memfd_create("forged", MFD_ALLOW_SEALING);
   ASSERT_EQ(write(forged, contents.data(), contents.size()), static_cast<ssize_t>(contents.size()));
   EXPECT_FALSE(SealedFile::open(forged, SharedKind::pool)) << "not sealed";
-  ASSERT_EQ(ftruncate(forged, 10), 0);
+  auto what = SealedFile::Opening::done;
+  struct stat known {};
+  ASSERT_EQ(fstat(forged, &known), 0);
+  EXPECT_FALSE(
+      SealedFile::open_of(getpid(), forged, {known.st_dev, known.st_ino}, SharedKind::pool, what))
+      << "not sealed, in another process";
+  ASSERT_EQ(ftruncate(forged, 100), 0);
   ASSERT_EQ(fcntl(forged, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL), 0);
   EXPECT_FALSE(SealedFile::open(forged, SharedKind::pool)) << "too short";
   close(forged);
@@ -96,6 +122,12 @@ TEST(SealedFile, RefusesForgeries) {
   ASSERT_EQ(fcntl(empty, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL), 0);
   EXPECT_FALSE(SealedFile::open(empty, SharedKind::pool)) << "says nothing of itself";
   close(empty);
+  contents[0] = 'F';
+  const int other = memfd_create("other", MFD_ALLOW_SEALING);
+  ASSERT_EQ(write(other, contents.data(), contents.size()), static_cast<ssize_t>(contents.size()));
+  ASSERT_EQ(fcntl(other, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL), 0);
+  EXPECT_FALSE(SealedFile::open(other, SharedKind::pool)) << "another program's";
+  close(other);
 }
 
 TEST(SealedFile, IsOpenedOfAProcessByWhatItIs) {
@@ -115,6 +147,32 @@ TEST(SealedFile, IsOpenedOfAProcessByWhatItIs) {
   EXPECT_TRUE(gone(getpid(), made->descriptor(), made->id(), SharedKind::event));
   EXPECT_TRUE(gone(getpid(), 1 << 20, made->id(), SharedKind::pool));
   EXPECT_TRUE(gone(0x7FFFFFFF, made->descriptor(), made->id(), SharedKind::pool));
+  const int folder = open("/tmp", O_RDONLY);
+  EXPECT_TRUE(gone(getpid(), folder, made->id(), SharedKind::pool)) << "not even opened";
+  close(folder);
+}
+
+// A process that lets nobody look: one that cannot be traced, and for the system's administrator,
+// who may look all the same, one of another user.
+TEST(SealedFile, SaysWhereTheSystemForbidsToLook) {
+  const auto made = make();
+  const pid_t holder = getpid();
+  const int traceable = prctl(PR_GET_DUMPABLE);
+  ASSERT_EQ(prctl(PR_SET_DUMPABLE, 0), 0);
+  const pid_t looker = fork();
+  ASSERT_GE(looker, 0);
+  if (looker == 0) {
+    if (getuid() == 0 && setuid(65534) != 0) _exit(77);
+    auto what = SealedFile::Opening::done;
+    const auto opened =
+        SealedFile::open_of(holder, made->descriptor(), made->id(), SharedKind::pool, what);
+    _exit(opened == nullptr && what == SealedFile::Opening::refused ? 0 : 1);
+  }
+  int status = 0;
+  EXPECT_EQ(waitpid(looker, &status, 0), looker);
+  EXPECT_EQ(prctl(PR_SET_DUMPABLE, traceable), 0);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 77) GTEST_SKIP() << "no other user to be had";
+  EXPECT_EQ(status, 0);
 }
 
 TEST(SealedFile, ALockKeepsAnotherProcessOutUntilItsHolderIsGone) {
@@ -141,9 +199,42 @@ TEST(SealedFile, ALockKeepsAnotherProcessOutUntilItsHolderIsGone) {
   EXPECT_NE(fcntl(made->descriptor(), F_OFD_SETLK, &wanted), 0) << "another process has it";
   EXPECT_TRUE(made->lock(4096, 4096)) << "the next stretch is free";
   made->unlock(4096, 4096);
+  const auto other = SealedFile::open(made->descriptor(), SharedKind::pool);
+  wanted.l_start = 2 * 4096;
+  EXPECT_EQ(fcntl(other->descriptor(), F_OFD_SETLK, &wanted), 0) << "and free again";
   ASSERT_EQ(kill(holder, SIGKILL), 0);
   ASSERT_EQ(waitpid(holder, nullptr, 0), holder);
   EXPECT_TRUE(made->lock(0, 4096));
+  close(ends[0]);
+  close(ends[1]);
+}
+
+TEST(SealedFile, ASignalDoesNotEndTheWaitForALock) {
+  const auto made = make();
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const pid_t holder = fork();
+  ASSERT_GE(holder, 0);
+  if (holder == 0) {
+    const auto own = SealedFile::open(made->descriptor(), SharedKind::pool);
+    const bool locked = own && own->lock(0, 4096);
+    static_cast<void>(!write(ends[1], &locked, sizeof locked));
+    usleep(100'000);
+    _exit(0);
+  }
+  bool locked = false;
+  ASSERT_EQ(read(ends[0], &locked, sizeof locked), static_cast<ssize_t>(sizeof locked));
+  struct sigaction interrupt {};
+  struct sigaction before {};
+  interrupt.sa_handler = [](int) {};
+  ASSERT_EQ(sigaction(SIGALRM, &interrupt, &before), 0);
+  const itimerval soon{{0, 10'000}, {0, 10'000}};
+  const itimerval never{};
+  ASSERT_EQ(setitimer(ITIMER_REAL, &soon, nullptr), 0);
+  EXPECT_TRUE(made->lock(0, 4096));
+  ASSERT_EQ(setitimer(ITIMER_REAL, &never, nullptr), 0);
+  ASSERT_EQ(sigaction(SIGALRM, &before, nullptr), 0);
+  ASSERT_EQ(waitpid(holder, nullptr, 0), holder);
   close(ends[0]);
   close(ends[1]);
 }

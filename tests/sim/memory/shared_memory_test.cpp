@@ -51,6 +51,15 @@ TEST(SharedMemory, SizesThatDoNotFitTheFileAreRefused) {
   EXPECT_FALSE(SharedMemory::open(nullptr));
 }
 
+TEST(SharedMemory, OddSizesAreRefusedWhereTheFileFitsThem) {
+  const std::uint64_t fitting = make(kPageBytes)->file().bytes();
+  ASSERT_TRUE(SharedMemory::open(SealedFile::create(description(kPageBytes), fitting)));
+  EXPECT_FALSE(SharedMemory::open(SealedFile::create(description(kPageBytes + 1), fitting + 1)));
+  const std::uint64_t nothing =
+      fitting - 2 * kPageBytes;  // without the page and what says it is written
+  EXPECT_FALSE(SharedMemory::open(SealedFile::create(description(0), nothing)));
+}
+
 TEST(SharedMemory, OffersAreFoundUntilTheyAreWithdrawn) {
   const auto memory = make(4 * kFrameBytes);
   const auto other = again(*memory);
@@ -64,9 +73,11 @@ TEST(SharedMemory, OffersAreFoundUntilTheyAreWithdrawn) {
   EXPECT_EQ(found->size, 1000U);
   EXPECT_FALSE(other->find({id->place, id->generation + 1}));
   EXPECT_FALSE(other->find({SharedMemory::kMostOffers, id->generation}));
+  EXPECT_FALSE(other->find({~std::uint32_t{0}, id->generation})) << "beyond the file";
   EXPECT_FALSE(other->find({id->place + 1, 0})) << "an empty place";
   memory->withdraw(*id);
   EXPECT_FALSE(other->find(*id));
+  EXPECT_FALSE(other->find({id->place, 0})) << "what it left behind";
 }
 
 TEST(SharedMemory, PlacesAreUsedAgainAndOldOffersStayGone) {
@@ -88,7 +99,8 @@ TEST(SharedMemory, NonsenseOfOthersIsNotFound) {
   for (const Offer& wrong :
        {Offer{0, 4 * kFrameBytes, 0, 1}, Offer{0, kFrameBytes, kFrameBytes, 1},
         Offer{0, kFrameBytes, 0, kFrameBytes + 1}, Offer{2 * kFrameBytes, kFrameBytes, 0, 1},
-        Offer{0, kFrameBytes, 0, 0}, Offer{1, kFrameBytes, 0, 1}, Offer{0, kFrameBytes, ~0UL, 2}}) {
+        Offer{0, kFrameBytes, 0, 0}, Offer{1, kFrameBytes, 0, 1}, Offer{0, kFrameBytes, ~0UL, 2},
+        Offer{0, kPageBytes + 1, 0, 1}}) {
     EXPECT_FALSE(memory->find(memory->offer(wrong).value()))
         << wrong.block_start << ' ' << wrong.block_size << ' ' << wrong.offset;
   }
@@ -138,6 +150,36 @@ TEST(SharedRange, NoByteIsLostWhenTwoProcessesBegin) {
     ASSERT_EQ(bytes[kHalf], std::byte{2}) << page;
     ASSERT_EQ(bytes[kPageBytes - 1], std::byte{2}) << page;
   }
+}
+
+// The other process has the page for itself, and writes a byte; who waits meanwhile must not fill
+// the page once more.
+TEST(SharedRange, WhoComesSecondFillsNothing) {
+  const auto memory = make();
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const auto own = again(*memory);
+    const bool locked = own->lock_page(0);
+    static_cast<void>(!write(ends[1], &locked, sizeof locked));
+    usleep(50'000);
+    *own->map(0, kPageBytes).data() = std::byte{1};
+    own->mark_written(0);
+    own->unlock_page(0);
+    _exit(0);
+  }
+  bool locked = false;
+  ASSERT_EQ(read(ends[0], &locked, sizeof locked), static_cast<ssize_t>(sizeof locked));
+  ASSERT_TRUE(locked);
+  SharedRange range(memory, 0, kFrameBytes);
+  *range.open_for_write(1, 1) = std::byte{2};
+  ASSERT_EQ(waitpid(child, nullptr, 0), child);
+  EXPECT_EQ(range.peek(0)[0], std::byte{1});
+  EXPECT_EQ(range.peek(0)[1], std::byte{2});
+  close(ends[0]);
+  close(ends[1]);
 }
 
 }  // namespace
