@@ -83,5 +83,18 @@ TEST_F(ExportsEventTest, EventsOfAPoisonedContextReportItsFault) {
   EXPECT_EQ(cuEventQuery(an_event), CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
+// A loop of queries is a wait like any other.
+TEST_F(ExportsEventTest, AQueryThatSucceedsHasSeenTheWork) {
+  const CUdeviceptr address = allocate(64);
+  const CUstream a_stream = stream();
+  const CUevent an_event = event();
+  FERRY_OK(cuMemsetD32Async(address, 1, 1, a_stream));
+  FERRY_OK(cuEventRecord(an_event, a_stream));
+  while (cuEventQuery(an_event) == CUDA_ERROR_NOT_READY) {
+  }
+  FERRY_OK(cuMemsetD32Async(address, 2, 1, stream()));
+  FERRY_OK(cuCtxSynchronize());
+}
+
 }  // namespace
 }  // namespace ferry::sim

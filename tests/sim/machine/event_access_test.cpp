@@ -1,67 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// With the test in the part of the other process: it has the event's file open, and looks into it.
+// What is refused is in event_refusals_test.cpp.
 #include "sim/machine/event_access.hpp"
-
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <thread>
 
 #include "sim/machine/foreign_records.hpp"
-#include "sim/machine/ipc_handle.hpp"
-#include "sim/sim_fixture.hpp"
+#include "sim/machine/shared_event_fixture.hpp"
 
 namespace ferry::sim {
 namespace {
-
-constexpr unsigned kShared = CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING;
-
-std::shared_ptr<SharedEvent> behind(CUevent event) {
-  CUipcEventHandle bytes{};
-  EXPECT_EQ(cuIpcGetEventHandle(&bytes, event), CUDA_SUCCESS);
-  const auto handle = read_ipc_handle(&bytes, SharedKind::event);
-  return SharedEvent::open(SealedFile::open(handle->descriptor, SharedKind::event));
-}
-
-// An event of another process, opened here: the process only has the file open.
-class Foreign {
- public:
-  Foreign() : event(SharedEvent::create()) {
-    process_ = fork();
-    if (process_ == 0) {
-      pause();
-      _exit(0);
-    }
-    CUipcEventHandle bytes{};
-    write_ipc_handle(
-        {SharedKind::event, process_, event->file().descriptor(), event->file().id(), {}}, &bytes);
-    EXPECT_EQ(cuIpcOpenEventHandle(&opened, bytes), CUDA_SUCCESS);
-  }
-  ~Foreign() {
-    EXPECT_EQ(kill(process_, SIGKILL), 0);
-    EXPECT_EQ(waitpid(process_, nullptr, 0), process_);
-  }
-  Foreign(const Foreign&) = delete;
-  Foreign& operator=(const Foreign&) = delete;
-
-  std::shared_ptr<SharedEvent> event;
-  CUevent opened = nullptr;
-
- private:
-  pid_t process_ = -1;
-};
-
-class EventAccessTest : public SimTest {
- protected:
-  void SetUp() override { restart("schedule=lazy"); }
-
-  // Whether the record is reached before long.
-  static bool is_reached_soon(const SharedEvent& event, std::uint64_t record) {
-    for (int i = 0; i < 2000 && !event.is_reached(record); ++i) usleep(1000);
-    return event.is_reached(record);
-  }
-};
 
 TEST_F(EventAccessTest, WorkWaitsUntilSomeoneAsks) {
   const CUdeviceptr address = allocate(4096);
@@ -119,6 +66,9 @@ TEST_F(EventAccessTest, AQueryThatGoesOnAsks) {
   EXPECT_TRUE(foreign.event->is_asked_for(record));
   foreign.event->reach(record);
   EXPECT_EQ(cuEventQuery(foreign.opened), CUDA_SUCCESS);
+  const std::uint64_t next = foreign.event->record();
+  EXPECT_EQ(cuEventQuery(foreign.opened), CUDA_ERROR_NOT_READY);
+  EXPECT_FALSE(foreign.event->is_asked_for(next)) << "it begins anew";
 }
 
 TEST_F(EventAccessTest, AStreamWaitsForTheRecordThatWasThere) {
@@ -177,6 +127,21 @@ TEST_F(EventAccessTest, AWaitOrdersWhatRanBefore) {
   FERRY_OK(cuStreamSynchronize(first));
 }
 
+TEST_F(EventAccessTest, AQueryOrdersWhatRanBefore) {
+  const Foreign foreign;
+  const CUdeviceptr address = allocate(64);
+  const CUevent mine = event(kShared);
+  const auto outside = behind(mine);
+  FERRY_OK(cuMemsetD32Async(address, 1, 1, stream()));
+  FERRY_OK(cuCtxRecordEvent(context, mine));
+  outside->ask(1);
+  ASSERT_TRUE(is_reached_soon(*outside, 1));
+  foreign.event->reach(foreign.event->record());
+  EXPECT_EQ(cuEventQuery(foreign.opened), CUDA_SUCCESS);
+  FERRY_OK(cuMemsetD32Async(address, 2, 1, stream()));
+  FERRY_OK(cuCtxSynchronize());
+}
+
 // The parent's end is played by a reset, which drops the work too.
 TEST_F(EventAccessTest, AChildOfForkDoesNotStandInForItsParent) {
   const CUevent an_event = event(kShared);
@@ -184,6 +149,7 @@ TEST_F(EventAccessTest, AChildOfForkDoesNotStandInForItsParent) {
   const auto outside = behind(an_event);
   FERRY_OK(cuMemsetD32Async(allocate(64), 7, 16, a_stream));
   FERRY_OK(cuEventRecord(an_event, a_stream));
+  FERRY_OK(cuEventRecord(event(kShared), a_stream));
   int ends[2] = {-1, -1};
   ASSERT_EQ(pipe(ends), 0);
   const pid_t child = fork();
@@ -255,6 +221,13 @@ TEST_F(SeenElsewhereTest, IsSeenHere) {
 
 TEST_F(SeenElsewhereTest, WhatHasRunIsNotSeenYet) {
   static_cast<void>(record_after(first));
+  EXPECT_EQ(hazards_of_use(first), 1U);
+}
+
+TEST_F(SeenElsewhereTest, NobodyHasSeenWhatHasNotRun) {
+  FERRY_OK(cuMemsetD32Async(first, 7, 16, working));
+  FERRY_OK(cuEventRecord(mine, working));
+  outside->see(1);
   EXPECT_EQ(hazards_of_use(first), 1U);
 }
 
