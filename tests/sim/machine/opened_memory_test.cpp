@@ -20,6 +20,8 @@ class Holder {
     described.with_data = 1;
     described.size = size;
     memory = SharedMemory::create(described);
+    described.device = 1;
+    elsewhere = SharedMemory::create(described);
     process = fork();
     if (process == 0) {
       pause();
@@ -36,15 +38,16 @@ class Holder {
     EXPECT_EQ(waitpid(process, nullptr, 0), process);
     process = -1;
   }
-  CUipcMemHandle handle_of(const OfferId& offer) const {
+  CUipcMemHandle handle_of(const OfferId& offer) const { return handle_of(*memory, offer); }
+  CUipcMemHandle handle_of(const SharedMemory& its, const OfferId& offer) const {
     CUipcMemHandle handle{};
     write_ipc_handle(
-        {SharedKind::allocated, process, memory->file().descriptor(), memory->file().id(), offer},
-        &handle);
+        {SharedKind::allocated, process, its.file().descriptor(), its.file().id(), offer}, &handle);
     return handle;
   }
 
-  std::shared_ptr<SharedMemory> memory;
+  std::shared_ptr<SharedMemory> memory;     // of device 0
+  std::shared_ptr<SharedMemory> elsewhere;  // of device 1
   pid_t process = -1;
 };
 
@@ -138,6 +141,83 @@ TEST_F(OpenedMemoryTest, OneContextOfADeviceHasIt) {
   EXPECT_EQ(open(refused, handle), CUDA_ERROR_INVALID_CONTEXT);
   FERRY_OK(cuCtxDestroy_v2(second));
   FERRY_OK(cuIpcCloseMemHandle(address));
+}
+
+TEST_F(OpenedMemoryTest, ContextsOfOtherDevicesMayHaveItAndReachIt) {
+  restart("devices=2");
+  const Holder holder;
+  const Holder other_process;
+  const Offer offer{0, 2 * kMiB, 0, 1000};
+  const CUipcMemHandle handle = holder.handle_of(*holder.memory->offer(offer));
+  CUdeviceptr first = 0;
+  FERRY_OK(open(first, handle));
+  CUcontext second = nullptr;
+  FERRY_OK(cuCtxCreate_v2(&second, 0, 0));
+  CUdeviceptr address = 0;
+  FERRY_OK(open(address, other_process.handle_of(*other_process.memory->offer(offer))));
+  FERRY_OK(open(address, holder.handle_of(*holder.elsewhere, *holder.elsewhere->offer(offer))));
+  FERRY_OK(cuMemsetD8Async(address, 1, 1000, nullptr));
+  FERRY_OK(cuCtxSynchronize());
+  CUcontext third = nullptr;
+  FERRY_OK(cuCtxCreate_v2(&third, 0, 1));
+  FERRY_OK(open(address, handle));
+  EXPECT_NE(address, first);
+  FERRY_OK(cuMemsetD8Async(address, 2, 1000, nullptr));
+  FERRY_OK(cuCtxSynchronize());
+  FERRY_OK(cuCtxSetCurrent(context));
+  FERRY_OK(cuMemsetD8Async(address, 3, 1000, nullptr));
+  FERRY_OK(cuCtxSynchronize());
+  EXPECT_EQ(peek(first), 0x03030303U);
+  FERRY_OK(cuCtxDestroy_v2(third));
+  FERRY_OK(cuCtxDestroy_v2(second));
+}
+
+TEST_F(OpenedMemoryTest, ItsAddressesServeAgain) {
+  restart("reuse=immediate");
+  const Holder holder;
+  const CUipcMemHandle handle = holder.handle_of(*holder.memory->offer({0, 2 * kMiB, 0, 1000}));
+  CUdeviceptr address = 0;
+  FERRY_OK(open(address, handle));
+  FERRY_OK(cuIpcCloseMemHandle(address));
+  CUdeviceptr again = 0;
+  FERRY_OK(open(again, handle));
+  EXPECT_EQ(again, address);
+}
+
+TEST_F(OpenedMemoryTest, ClosingItLetsItsWorkEnd) {
+  restart("schedule=lazy");
+  const Holder holder;
+  SharedRange theirs(holder.memory, 0, 2 * kMiB);
+  CUdeviceptr address = 0;
+  FERRY_OK(open(address, holder.handle_of(*holder.memory->offer({0, 2 * kMiB, 0, 1000}))));
+  FERRY_OK(cuMemsetD8Async(address, 1, 1000, nullptr));
+  FERRY_OK(cuIpcCloseMemHandle(address));
+  EXPECT_EQ(ferry_sim_take_hazards(), 1U) << "nobody waited for it";
+  ASSERT_NE(theirs.peek(999), nullptr);
+  EXPECT_EQ(*theirs.peek(999), std::byte{1});
+  FERRY_OK(open(address, holder.handle_of(*holder.memory->offer({0, 2 * kMiB, 0, 1000}))));
+  FERRY_OK(cuMemsetD8Async(address, 1, 1001, nullptr));
+  EXPECT_EQ(cuIpcCloseMemHandle(address), CUDA_ERROR_ILLEGAL_ADDRESS) << "where it failed";
+}
+
+// The file stays while a neighbour is there, and others may have it open for longer.
+TEST_F(OpenedMemoryTest, WhatIsFreedIsNoLongerOffered) {
+  const auto handle_of = [](CUdeviceptr address) {
+    CUipcMemHandle bytes{};
+    EXPECT_EQ(cuIpcGetMemHandle(&bytes, address), CUDA_SUCCESS);
+    return *read_ipc_handle(&bytes, SharedKind::allocated);
+  };
+  const CUdeviceptr address = allocate(1000);
+  const IpcHandle handle = handle_of(address);
+  const IpcHandle neighbour = handle_of(allocate(16));
+  const auto outside =
+      SharedMemory::open(SealedFile::open(handle.descriptor, SharedKind::allocated));
+  EXPECT_TRUE(outside->find(handle.offer).has_value());
+  FERRY_OK(cuMemFree_v2(address));
+  EXPECT_FALSE(outside->find(handle.offer).has_value());
+  EXPECT_TRUE(outside->find(neighbour.offer).has_value());
+  restart("");
+  EXPECT_FALSE(outside->find(neighbour.offer).has_value()) << "the machine is gone";
 }
 
 TEST_F(OpenedMemoryTest, GoesWithItsContext) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/machine/ipc_handle.hpp"
+#include "sim/machine/no_descriptors.hpp"
 #include "sim/machine/pool_sharing_fixture.hpp"
 
 namespace ferry::sim {
@@ -22,6 +23,22 @@ TEST_F(PoolRefusalsTest, ImportedPoolsGiveNothingOut) {
   int descriptor = -1;
   EXPECT_EQ(cuMemPoolExportToShareableHandle(&descriptor, other, kDescriptor, 0),
             CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_F(PoolRefusalsTest, WithoutDescriptorsNothingIsExported) {
+  const CUmemoryPool fresh = create();
+  const CUmemoryPool shared = create();
+  close(export_of(shared));
+  int descriptor = -1;
+  {
+    const NoDescriptors used_up;
+    EXPECT_EQ(cuMemPoolExportToShareableHandle(&descriptor, fresh, kDescriptor, 0),
+              CUDA_ERROR_OUT_OF_MEMORY);
+    EXPECT_EQ(cuMemPoolExportToShareableHandle(&descriptor, shared, kDescriptor, 0),
+              CUDA_ERROR_OUT_OF_MEMORY);
+  }
+  EXPECT_EQ(descriptor, -1);
+  close(export_of(fresh));
 }
 
 TEST_F(PoolRefusalsTest, ExportsThatAreTooManyAreRefused) {
@@ -126,6 +143,8 @@ TEST_F(PoolRefusalsTest, ArgumentsThatCannotBeServedAreRefused) {
   CUmemPoolPtrExportData data{};
   EXPECT_EQ(cuMemPoolExportPointer(&data, take(closed, 16)), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(cuMemPoolExportPointer(&data, allocate(16)), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemPoolExportPointer(&data, take(pool, 16) + 1), CUDA_ERROR_INVALID_VALUE)
+      << "not where it starts";
   CUdeviceptr seen = 0;
   EXPECT_EQ(cuMemPoolImportPointer(&seen, other, &data), CUDA_ERROR_INVALID_VALUE) << "nonsense";
   data = data_of(take(pool, 16));
@@ -136,6 +155,11 @@ TEST_F(PoolRefusalsTest, ArgumentsThatCannotBeServedAreRefused) {
   CUmemoryPool none = nullptr;
   EXPECT_EQ(cuMemPoolImportFromShareableHandle(&none, in_a_pointer(0), kDescriptor, 0),
             CUDA_ERROR_INVALID_VALUE);
+  const int right = export_of(pool);
+  EXPECT_EQ(cuMemPoolImportFromShareableHandle(&none, in_a_pointer(right), kDescriptor, 1),
+            CUDA_ERROR_INVALID_VALUE)
+      << "flags must be zero";
+  close(right);
   EXPECT_EQ(none, nullptr);
 }
 

@@ -3,6 +3,9 @@
 // pool_refusals_test.cpp.
 #include "sim/machine/pool_sharing.hpp"
 
+#include <array>
+
+#include "sim/machine/ipc_handle.hpp"
 #include "sim/machine/pool_sharing_fixture.hpp"
 
 namespace ferry::sim {
@@ -32,6 +35,20 @@ TEST_F(PoolSharingTest, BytesAreTheSameOnBothSides) {
   CUmemoryPool from = nullptr;
   FERRY_OK(cuPointerGetAttribute(&from, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, seen));
   EXPECT_EQ(from, other);
+}
+
+TEST_F(PoolSharingTest, BlocksHaveTheirBytesForThemselves) {
+  const CUmemoryPool pool = create();
+  const std::array blocks{take(pool, 32 * kMiB), take(pool, 64 * kMiB)};
+  const CUmemoryPool other = imported(pool);
+  const CUdeviceptr late = take(pool, 64 * kMiB);
+  FERRY_OK(cuMemsetD32_v2(blocks[0], 1, 1));
+  FERRY_OK(cuMemsetD32_v2(blocks[1], 2, 1));
+  FERRY_OK(cuMemsetD32_v2(late, 3, 1));
+  FERRY_OK(cuCtxSynchronize());
+  EXPECT_EQ(peek(import_from(other, data_of(blocks[0]))), 1U);
+  EXPECT_EQ(peek(import_from(other, data_of(blocks[1]))), 2U);
+  EXPECT_EQ(peek(import_from(other, data_of(late))), 3U);
 }
 
 TEST_F(PoolSharingTest, AFreeOfTheImporterLeavesTheBytes) {
@@ -210,6 +227,18 @@ TEST_F(PoolSharingTest, PointersSayHowTheirPoolIsShared) {
   const CUmemoryPool other = imported(pool);
   EXPECT_EQ(types_of(import_from(other, data_of(address))), kDescriptor);
   EXPECT_EQ(types_of(take(create(CU_MEM_HANDLE_TYPE_NONE), 16)), 0U);
+  SharedDescription described;
+  described.kind = SharedKind::pool;
+  described.with_data = 1;
+  described.size = 2 * kMiB;
+  const auto theirs = SharedMemory::create(described);
+  CUmemoryPool foreign = nullptr;
+  FERRY_OK(cuMemPoolImportFromShareableHandle(&foreign, in_a_pointer(theirs->file().descriptor()),
+                                              kDescriptor, 0));
+  CUmemPoolPtrExportData data{};
+  write_ipc_handle(
+      {SharedKind::pool, 0, 0, theirs->file().id(), *theirs->offer({0, 2 * kMiB, 0, 16})}, &data);
+  EXPECT_EQ(types_of(import_from(foreign, data)), kDescriptor) << "of another process";
 }
 
 TEST_F(PoolSharingTest, SizesAloneAreSharedToo) {

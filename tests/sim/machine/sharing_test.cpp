@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "sim/machine/no_descriptors.hpp"
 #include "sim/memory/shared_memory.hpp"
 #include "sim/sim_fixture.hpp"
 
@@ -75,6 +76,7 @@ TEST_F(SharingTest, WhatWasWrittenBeforeTheExportGoesAlong) {
   ASSERT_NE(range.peek(3 * kMiB), nullptr);
   EXPECT_EQ(*range.peek(3 * kMiB), std::byte{0x34});
   EXPECT_EQ(range.peek(0), nullptr);
+  EXPECT_EQ(range.peek(3 * kMiB + 8192), nullptr) << "nor the pages beside it";
   FERRY_OK(cuMemsetD32_v2(base, 0x77, 1));
   ASSERT_NE(range.peek(0), nullptr);
   EXPECT_EQ(*range.peek(0), std::byte{0x77});
@@ -164,6 +166,13 @@ TEST_F(SharingTest, DescriptorsOfAnythingElseAreRefused) {
   EXPECT_EQ(cuMemImportFromShareableHandle(&handle, reinterpret_cast<void*>(~std::uintptr_t{0} / 2),
                                            kDescriptor),
             CUDA_ERROR_INVALID_VALUE);
+  const auto right = foreign(described());
+  for (const std::int64_t beside : {std::int64_t{1} << 32, -(std::int64_t{1} << 32)}) {
+    const std::int64_t wrong = right->file().descriptor() + beside;
+    EXPECT_EQ(cuMemImportFromShareableHandle(&handle, reinterpret_cast<void*>(wrong), kDescriptor),
+              CUDA_ERROR_INVALID_VALUE)
+        << "no descriptor, though its lower half is one";
+  }
   SharedDescription other = described();
   other.kind = SharedKind::pool;
   const auto pool = foreign(other);
@@ -184,6 +193,45 @@ TEST_F(SharingTest, OtherTypesAndArguments) {
   EXPECT_EQ(cuMemImportFromShareableHandle(nullptr, in_a_pointer(0), kDescriptor),
             CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(descriptor, -1);
+}
+
+TEST_F(SharingTest, WithoutDescriptorsNothingIsExported) {
+  const CUmemGenericAllocationHandle fresh = create(2 * kMiB);
+  const CUmemGenericAllocationHandle shared = create(2 * kMiB);
+  close(export_of(shared));
+  int descriptor = -1;
+  {
+    const NoDescriptors used_up;
+    EXPECT_EQ(cuMemExportToShareableHandle(&descriptor, fresh, kDescriptor, 0),
+              CUDA_ERROR_OUT_OF_MEMORY);
+    EXPECT_EQ(cuMemExportToShareableHandle(&descriptor, shared, kDescriptor, 0),
+              CUDA_ERROR_OUT_OF_MEMORY);
+    CUipcMemHandle handle{};
+    EXPECT_EQ(cuIpcGetMemHandle(&handle, allocate(64)), CUDA_ERROR_OUT_OF_MEMORY);
+  }
+  EXPECT_EQ(descriptor, -1);
+  close(export_of(fresh));
+}
+
+TEST_F(SharingTest, ThatOtherDevicesMayReachItGoesAlong) {
+  restart("rdma=on");
+  CUmemAllocationProp prop{};
+  prop.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  prop.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
+  prop.requestedHandleTypes = kDescriptor;
+  prop.allocFlags.gpuDirectRDMACapable = 1;
+  CUmemGenericAllocationHandle handle = 0;
+  FERRY_OK(cuMemCreate(&handle, 2 * kMiB, &prop, 0));
+  const int descriptor = export_of(handle);
+  const auto outside = SharedMemory::open(SealedFile::open(descriptor, SharedKind::created));
+  EXPECT_EQ(outside->description().rdma, 1U);
+  close(descriptor);
+  SharedDescription theirs = described();
+  theirs.rdma = 1;
+  const auto memory = foreign(theirs);
+  FERRY_OK(import(handle, memory->file().descriptor()));
+  FERRY_OK(cuMemGetAllocationPropertiesFromHandle(&prop, handle));
+  EXPECT_EQ(prop.allocFlags.gpuDirectRDMACapable, 1);
 }
 
 TEST_F(SharingTest, WithoutDataOnlySizesAreShared) {
