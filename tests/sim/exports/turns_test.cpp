@@ -239,6 +239,21 @@ TEST_F(TurnsExportsTest, CallsOfOthersAreRefusedMeanwhile) {
   EXPECT_GT(ferry_sim_now_ps(), 1'000'000'000U) << "where the thread had come";
 }
 
+TEST_F(TurnsExportsTest, WhoTakesNoPartDrainsNothing) {
+  restart("profile=h200-pcie5;threads=turns;schedule=lazy");
+  const CUdeviceptr device = allocate(64);
+  FERRY_OK(cuMemsetD32Async(device, 7, 16, stream()));
+  ASSERT_EQ(ferry_sim_thread_expect(1), 0);
+  ferry_sim_drain();
+  EXPECT_EQ(peek(device), kUnwritten);
+  std::thread([&] {
+    EXPECT_EQ(ferry_sim_thread_begin(1), 0);
+    ferry_sim_drain();
+    EXPECT_EQ(peek(device), 7U);
+    EXPECT_EQ(ferry_sim_thread_end(), 0);
+  }).join();
+}
+
 // One thread hands pieces to another over a flag and a condition, both outside the driver.
 TEST_F(TurnsExportsTest, HandingOverOutsideTheDriver) {
   std::set<Log> logs;

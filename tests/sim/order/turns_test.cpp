@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+// What keeps threads from each other's turns is in turn_order_test.cpp.
 #include "sim/order/turns.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <memory>
-#include <thread>
-#include <vector>
-
-#include "sim/time/round_profile.hpp"
+#include "sim/order/turns_fixture.hpp"
 
 namespace ferry::sim {
 namespace {
@@ -19,50 +13,9 @@ using testing::IsEmpty;
 using testing_time::kMicro;
 using testing_time::kNano;
 
-void doze(int milliseconds) {
-  std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
-}
-
-class TurnsTest : public testing::Test {
+class ImpatientTurnsTest : public TurnsTest {
  protected:
-  TurnsTest() { turns.set_on(true); }
-
-  bool expect(std::uint64_t number) {
-    const Turns::Lock lock(mutex);
-    return turns.expect(number);
-  }
-
-  // A thread of the round. It comes late by some milliseconds of real time.
-  template <typename Body>
-  std::thread start(std::uint64_t number, int late, Body&& body) {
-    return std::thread([this, number, late, body = std::forward<Body>(body)] {
-      doze(late);
-      Turns::Lock lock(mutex);
-      EXPECT_TRUE(turns.begin(lock, number));
-      body(lock);
-      EXPECT_TRUE(turns.end());
-    });
-  }
-
-  // The calling thread's clock moves, and the others catch up.
-  void spend(Turns::Lock& lock, Picoseconds duration) {
-    timeline.clock().spend(duration);
-    turns.catch_up(lock);
-  }
-
-  // What the program does without the lock; the thread keeps its turn.
-  static void work(Turns::Lock& lock, int milliseconds) {
-    lock.unlock();
-    doze(milliseconds);
-    lock.lock();
-  }
-
-  Timeline timeline{std::make_shared<const Profile>(testing_time::round_profile())};
-  std::vector<std::string> complaints;
-  Turns turns{timeline, std::chrono::milliseconds(50),
-              [this](const std::string& text) { complaints.push_back(text); }};
-  std::mutex mutex;
-  std::vector<int> order;
+  ImpatientTurnsTest() : TurnsTest(std::chrono::milliseconds(50)) {}
 };
 
 TEST_F(TurnsTest, TheSmallestClockGoesFirstWhoeverIsLate) {
@@ -114,11 +67,28 @@ TEST_F(TurnsTest, OnlyWhoTakesPartMayCall) {
     spend(lock, 700);
     EXPECT_TRUE(turns.pause());
     EXPECT_FALSE(turns.may_call());
+    EXPECT_FALSE(turns.expect(2));
     EXPECT_TRUE(turns.resume(lock));
     EXPECT_TRUE(turns.may_call());
   }).join();
   EXPECT_TRUE(turns.may_call()) << "nobody any more";
   EXPECT_EQ(timeline.clock().now(), 700) << "which was then";
+}
+
+TEST_F(TurnsTest, TheNextRoundBeginsWhereTheLastOneEnded) {
+  ASSERT_TRUE(expect(1));
+  start(1, 0, [&](Turns::Lock& lock) { spend(lock, 700); }).join();
+  ASSERT_TRUE(expect(1));
+  start(1, 0, [&](Turns::Lock&) { EXPECT_EQ(timeline.clock().now(), 700); }).join();
+}
+
+TEST_F(TurnsTest, AThreadTakesPartAgain) {
+  Turns::Lock lock(mutex);
+  for (int round = 0; round < 2; ++round) {
+    ASSERT_TRUE(turns.expect(1));
+    ASSERT_TRUE(turns.begin(lock, 1)) << round;
+    ASSERT_TRUE(turns.end());
+  }
 }
 
 TEST_F(TurnsTest, WhatDoesNotFitIsRefused) {
@@ -135,14 +105,23 @@ TEST_F(TurnsTest, WhatDoesNotFitIsRefused) {
   }
   std::thread second = start(2, 0, [&](Turns::Lock&) {});
   start(1, 0, [&](Turns::Lock& lock) {
-    EXPECT_FALSE(turns.begin(lock, 2)) << "takes part already";
+    ASSERT_TRUE(turns.expect(3));
+    EXPECT_FALSE(turns.begin(lock, 3)) << "takes part already";
+    EXPECT_TRUE(turns.wake(3)) << "which is not away";
     EXPECT_FALSE(turns.resume(lock)) << "was not away";
     EXPECT_FALSE(turns.wake(7));
     lock.unlock();
-    std::thread([&] { EXPECT_FALSE(expect(3)) << "when, depends on the scheduler"; }).join();
+    std::thread([&] { EXPECT_FALSE(expect(4)) << "when, depends on the scheduler"; }).join();
+    std::thread([&] {
+      Turns::Lock its(mutex);
+      EXPECT_FALSE(turns.begin(its, 1)) << "it has begun";
+      EXPECT_FALSE(turns.wake(1)) << "not by one who does not take part";
+    }).join();
     lock.lock();
+    EXPECT_TRUE(turns.wake(2)) << "which is not away";
   }).join();
   second.join();
+  start(3, 0, [&](Turns::Lock&) {}).join();
   turns.set_on(false);
   EXPECT_FALSE(expect(4));
   EXPECT_TRUE(turns.may_call());
@@ -156,6 +135,7 @@ TEST_F(TurnsTest, AWokenThreadKeepsItsPlace) {
     EXPECT_TRUE(turns.pause());
     order.push_back(10);
     work(lock, 30);
+    EXPECT_FALSE(turns.may_call()) << "not before it has come back";
     EXPECT_TRUE(turns.resume(lock));
     EXPECT_EQ(timeline.clock().now(), 100) << "when it was woken";
     order.push_back(11);
@@ -230,7 +210,7 @@ TEST_F(TurnsTest, WhoeverWaitsForAConditionLetsTheOthersGoOn) {
   EXPECT_FALSE(turns.let_others_go_on(lock)) << "there are none";
 }
 
-TEST_F(TurnsTest, ARoundThatStandsStillIsSaid) {
+TEST_F(ImpatientTurnsTest, ARoundThatStandsStillIsSaid) {
   std::atomic<bool> first_was_here = false;
   ASSERT_TRUE(expect(1));
   ASSERT_TRUE(expect(2));
@@ -250,7 +230,7 @@ TEST_F(TurnsTest, ARoundThatStandsStillIsSaid) {
   EXPECT_THAT(complaints[0], HasSubstr("ferry_sim_thread_pause"));
 }
 
-TEST_F(TurnsTest, AThreadThatNeverComesIsSaid) {
+TEST_F(ImpatientTurnsTest, AThreadThatNeverComesIsSaid) {
   ASSERT_TRUE(expect(1));
   ASSERT_TRUE(expect(2));
   std::thread second = start(2, 0, [&](Turns::Lock&) {});
