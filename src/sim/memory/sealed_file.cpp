@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -52,6 +53,12 @@ bool set_lock(int descriptor, short type, std::uint64_t offset, std::uint64_t by
   return true;
 }
 
+// The system would end the process instead of refusing.
+bool is_within_limit(std::uint64_t bytes) {
+  rlimit largest{};
+  return getrlimit(RLIMIT_FSIZE, &largest) == 0 && bytes <= largest.rlim_cur;
+}
+
 }  // namespace
 
 MappedPart::~MappedPart() {
@@ -74,6 +81,7 @@ SealedFile::~SealedFile() {
 
 std::shared_ptr<SealedFile> SealedFile::create(const SharedDescription& description,
                                                std::uint64_t bytes) {
+  if (!is_within_limit(kHeadBytes + bytes)) return nullptr;
   const int descriptor = memfd_create("ferry-sim-shared", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (descriptor < 0) return nullptr;
   std::shared_ptr<SealedFile> file(new SealedFile(descriptor));

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -52,6 +53,16 @@ TEST(SealedFile, IsUnderstoodWhereItIsOpened) {
 
 TEST(SealedFile, TwoAreNotTheSame) {
   EXPECT_NE(make()->id(), make()->id());
+}
+
+TEST(SealedFile, ALargerOneThanFilesMayBeIsRefused) {
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit small{2 * kBytes, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  EXPECT_TRUE(make());
+  EXPECT_FALSE(SealedFile::create(description(), 2 * kBytes)) << "and the process lives on";
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
 }
 
 TEST(SealedFile, NobodyChangesItsSize) {
