@@ -7,11 +7,12 @@ namespace ferry {
 
 namespace {
 
-// The mode that the thread had before. At process exit the driver may be gone; then no capture is
-// left either.
-int exchange_mode(const Driver& driver, int mode) {
+// The mode that the thread had before; nothing where the driver refuses to change it. At process
+// exit the driver may be gone; then no capture is left either.
+std::optional<int> exchange_mode(const Driver& driver, int mode) {
   auto exchanged = static_cast<CUstreamCaptureMode>(mode);
-  (void)driver.table().cuThreadExchangeStreamCaptureMode(&exchanged);
+  if (driver.table().cuThreadExchangeStreamCaptureMode(&exchanged) != CUDA_SUCCESS)
+    return std::nullopt;
   return exchanged;
 }
 
@@ -21,7 +22,7 @@ OutsideCaptures::OutsideCaptures(const Driver& driver)
     : driver_(driver), mode_(exchange_mode(driver, CU_STREAM_CAPTURE_MODE_RELAXED)) {}
 
 OutsideCaptures::~OutsideCaptures() {
-  exchange_mode(driver_, mode_);
+  if (mode_) exchange_mode(driver_, *mode_);
 }
 
 }  // namespace ferry

@@ -4,6 +4,8 @@
 // spoils the capture (cuThreadExchangeStreamCaptureMode in cuda.h).
 #pragma once
 
+#include <optional>
+
 #include "driver/driver.hpp"
 
 namespace ferry {
@@ -19,7 +21,7 @@ class OutsideCaptures {
 
  private:
   const Driver& driver_;
-  int mode_;  // of the thread, CUstreamCaptureMode
+  std::optional<int> mode_;  // of the thread, CUstreamCaptureMode; nothing where it stayed
 };
 
 }  // namespace ferry

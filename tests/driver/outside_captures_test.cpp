@@ -49,6 +49,13 @@ TEST_F(OutsideCapturesTest, AfterwardsTheDriverIsAsStrictAsBefore) {
   EXPECT_EQ(query(), Code::capture_active);
 }
 
+TEST_F(OutsideCapturesTest, AThreadWhoseModeCannotBeChangedKeepsIt) {
+  sim_.fail_nth("cuThreadExchangeStreamCaptureMode", 1, 2);
+  { const OutsideCaptures outside(sim_.driver()); }
+  Capturing capturing(sim_.driver(), stream_);
+  EXPECT_EQ(query(), Code::capture_active) << "the thread is as strict as before";
+}
+
 TEST_F(OutsideCapturesTest, ACapturingStreamIsNamedAndItsCaptureGoesOn) {
   EXPECT_TRUE(refuse_capturing(*device_, stream_));
   Capturing capturing(sim_.driver(), stream_);

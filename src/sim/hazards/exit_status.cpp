@@ -11,11 +11,12 @@ namespace ferry::sim {
 namespace {
 
 const HazardLog* g_log = nullptr;
-int g_status = -1;  // with which the process called exit; -1 before it did
+pid_t g_process = 0;  // whose log it is: a child of fork has hazards of its own at most
+int g_status = -1;    // with which the process called exit; -1 before it did
 
 // Runs when this library is finalised, which is after the program's own handlers and destructors.
 __attribute__((destructor)) void replace_status() {
-  if (g_log == nullptr || g_status != 0 || g_log->untaken() == 0) return;
+  if (g_log == nullptr || g_process != getpid() || g_status != 0 || g_log->untaken() == 0) return;
   std::fflush(nullptr);
   _exit(HazardLog::kExitStatus);
 }
@@ -24,6 +25,7 @@ __attribute__((destructor)) void replace_status() {
 
 void watch_exit_status(const HazardLog& log) {
   g_log = &log;
+  g_process = getpid();
   // The one handler that is told the status; it is too early to replace it there.
   on_exit([](int status, void*) { g_status = status; }, nullptr);
 }

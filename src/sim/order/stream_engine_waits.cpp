@@ -2,13 +2,36 @@
 // Of the stream engine: waits and polls.
 #include <algorithm>
 #include <chrono>
+#include <optional>
 
 #include "sim/order/readiness.hpp"
 #include "sim/order/stream_engine.hpp"
+#include "sim/words/say_once.hpp"
 
 namespace ferry::sim {
 
+namespace {
+
+// For waits that may never end, as on a device: nobody else would say what they wait for.
+class LongWait {
+ public:
+  void look() {
+    const auto now = std::chrono::steady_clock::now();
+    if (!begun_) begun_ = now;
+    if (now - *begun_ < std::chrono::seconds(5)) return;
+    say_once(
+        "a call has waited for 5 s for work that waits for a value in memory (cuStreamWaitValue): "
+        "nothing queued writes it, and neither has the program");
+  }
+
+ private:
+  std::optional<std::chrono::steady_clock::time_point> begun_;
+};
+
+}  // namespace
+
 void StreamEngine::finish(Lock& lock, const Ticket& ticket) {
+  LongWait wait;
   while (ticket && !ticket->done) {
     // Under `random` other streams move on too while this one is waited for.
     Ticket next = schedule_ == Schedule::random ? pick_ready() : nullptr;
@@ -22,6 +45,7 @@ void StreamEngine::finish(Lock& lock, const Ticket& ticket) {
       if (const Ticket host = soonest_host_code(ready_operations(groups_), timeline_)) {
         wait_in_time(lock, host);
       } else {
+        wait.look();
         changed_.wait_for(lock, std::chrono::milliseconds(1));
       }
     } else {

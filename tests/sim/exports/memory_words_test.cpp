@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waits for words as the stand-in's schedules run them; what they mean is judged by the conformance
 // suite.
+#include <atomic>
+#include <chrono>
+#include <thread>
+
 #include "sim/sim_fixture.hpp"
 
 namespace ferry::sim {
@@ -41,6 +45,23 @@ TEST_F(ExportsMemoryWordsTest, PollingAHeldStreamComesToAnEnd) {
   while (cuStreamQuery(waiting) == CUDA_ERROR_NOT_READY && polls < 100) ++polls;
   EXPECT_LT(polls, 100);
   FERRY_OK(cuCtxSynchronize());
+}
+
+TEST_F(ExportsMemoryWordsTest, AWaitThatMayNeverEndIsNamed) {
+  auto* const host = static_cast<std::uint32_t*>(allocate_host(4));
+  const std::atomic_ref<std::uint32_t> flag(*host);
+  flag.store(0);
+  const CUstream waiting = stream();
+  FERRY_OK(cuStreamWaitValue32_v2(waiting, reinterpret_cast<CUdeviceptr>(host), 1,
+                                  CU_STREAM_WAIT_VALUE_EQ));
+  ::testing::internal::CaptureStderr();
+  std::thread writer([flag] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5500));
+    flag.store(1);
+  });
+  EXPECT_EQ(cuStreamSynchronize(waiting), CUDA_SUCCESS);
+  writer.join();
+  EXPECT_NE(::testing::internal::GetCapturedStderr().find("cuStreamWaitValue"), std::string::npos);
 }
 
 // What comes after the wait comes after what was written before the word, under every schedule; an

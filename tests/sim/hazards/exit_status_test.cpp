@@ -2,6 +2,8 @@
 #include "sim/hazards/exit_status.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdlib>
 
@@ -31,6 +33,21 @@ TEST_F(ExitStatusDeathTest, SuccessWithoutStaysSuccess) {
 
 TEST_F(ExitStatusDeathTest, AFailureKeepsItsStatus) {
   EXPECT_EXIT(end_with(7, 1), testing::ExitedWithCode(7), "hazard: x");
+}
+
+TEST_F(ExitStatusDeathTest, AChildDoesNotAnswerForItsParent) {
+  EXPECT_EXIT(
+      {
+        auto* const log = new HazardLog();
+        watch_exit_status(*log);
+        log->add("hazard: x\n");
+        const pid_t child = fork();
+        if (child == 0) std::exit(0);
+        int status = -1;
+        if (waitpid(child, &status, 0) != child) _exit(2);
+        _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 3);
+      },
+      testing::ExitedWithCode(0), "hazard: x");
 }
 
 }  // namespace
