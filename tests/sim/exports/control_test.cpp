@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <thread>
+
 #include "sim/sim_fixture.hpp"
 
 namespace ferry::sim {
@@ -31,6 +33,20 @@ TEST_F(ExportsControlTest, PeekNeedsDeviceMemory) {
   EXPECT_EQ(ferry_sim_peek(reinterpret_cast<std::uintptr_t>(&on_the_stack), &seen, 4), -1);
   EXPECT_EQ(ferry_sim_peek(allocate(16), &seen, 4), 0);
   EXPECT_EQ(static_cast<std::uint32_t>(seen), kUnwritten);
+}
+
+TEST_F(ExportsControlTest, AThreadOutsideReadsTheTimeOfTheRoundThatIsOver) {
+  restart("profile=h200-pcie5;threads=turns");
+  EXPECT_EQ(ferry_sim_thread_expect(1), 0);
+  std::uint64_t end = 0;
+  std::thread worker([&] {
+    EXPECT_EQ(ferry_sim_thread_begin(1), 0);
+    ferry_sim_host_work(1'000'000);
+    end = ferry_sim_now_ps();
+    EXPECT_EQ(ferry_sim_thread_end(), 0);
+  });
+  worker.join();
+  EXPECT_EQ(ferry_sim_now_ps(), end);
 }
 
 TEST_F(ExportsControlTest, TheRandomSequenceStartsAnewWithEachConfigure) {

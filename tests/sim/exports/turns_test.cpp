@@ -201,20 +201,6 @@ TEST_F(TurnsExportsTest, ThreadsOverlapInVirtualTime) {
   EXPECT_LT(both, (up + down) * 3 / 4) << "but do not follow each other";
 }
 
-TEST_F(TurnsExportsTest, AThreadOutsideReadsTheTimeOfTheRoundThatIsOver) {
-  restart("profile=h200-pcie5;threads=turns");
-  EXPECT_EQ(ferry_sim_thread_expect(1), 0);
-  std::uint64_t end = 0;
-  std::thread worker([&] {
-    EXPECT_EQ(ferry_sim_thread_begin(1), 0);
-    ferry_sim_host_work(1'000'000);
-    end = ferry_sim_now_ps();
-    EXPECT_EQ(ferry_sim_thread_end(), 0);
-  });
-  worker.join();
-  EXPECT_EQ(ferry_sim_now_ps(), end);
-}
-
 TEST_F(TurnsExportsTest, CallsOfOthersAreRefusedMeanwhile) {
   restart("profile=h200-pcie5;threads=turns");
   FERRY_OK(cuCtxSynchronize());
