@@ -273,8 +273,9 @@ FERRY_API ferry_status ferry_copy_engine_destroy(ferry_copy_engine* engine);
  *   - blocks host: where a side is pageable: until such sources are read and such destinations
  *                  written
  *   - errors: INVALID_ARGUMENT (an address is NULL, two requests write the same bytes, neither side
- *             is memory of a device), CAPTURE_ACTIVE (one of `streams` captures; the capture goes
- *             on), OUT_OF_MEMORY, those of the driver; some copies may have been made then, none is
+ *             is memory of a device, a side that is goes on where no memory is; nothing is copied
+ *             then), CAPTURE_ACTIVE (one of `streams` captures; the capture goes on),
+ *             OUT_OF_MEMORY, those of the driver; some copies may have been made then, none is
  *             still running */
 FERRY_API ferry_status ferry_copy_batch(ferry_copy_engine* engine,
                                         const ferry_copy_request* requests, size_t count,

@@ -51,4 +51,8 @@ std::string Status::describe() const {
   return *site_ == '\0' ? code_phrase(code_) : fmt::format("{} ({})", code_phrase(code_), site_);
 }
 
+std::string Failure::describe() const {
+  return words_.empty() ? status_.describe() : fmt::format("{}: {}", status_.describe(), words_);
+}
+
 }  // namespace ferry

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -59,6 +60,24 @@ class [[nodiscard]] Status {
 // "out of memory" and so on: the phrase of a code, for reports and the C API.
 [[nodiscard]] const char* code_phrase(Code code);
 
+// A failure with what its caller must know to mend it: which argument, which address, how much.
+// For answers to a caller's mistake, since the words cost memory; elsewhere a Status does.
+class [[nodiscard]] Failure {
+ public:
+  Failure(Status status) : status_(status) {}  // NOLINT: implicit by design
+  Failure(Status status, std::string words) : status_(status), words_(std::move(words)) {}
+
+  [[nodiscard]] const Status& status() const { return status_; }
+  [[nodiscard]] Code code() const { return status_.code(); }
+
+  // "invalid argument: requests[3] writes to NULL"
+  [[nodiscard]] std::string describe() const;
+
+ private:
+  Status status_;
+  std::string words_;
+};
+
 // A value, or the reason why there is none. `E` is Status unless a richer error is needed.
 template <typename T, typename E = Status>
 class [[nodiscard]] Result {
@@ -67,6 +86,8 @@ class [[nodiscard]] Result {
       : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT: implicit by design
   Result(E error)
       : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT: implicit by design
+  Result(Status status)                                      // NOLINT: implicit by design
+      requires std::is_same_v<E, Failure> : state_(std::in_place_index<1>, status) {}
 
   [[nodiscard]] bool ok() const { return state_.index() == 0; }
   [[nodiscard]] explicit operator bool() const { return ok(); }

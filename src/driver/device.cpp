@@ -162,9 +162,18 @@ Result<MemoryRange> Device::describe(std::uint64_t address) {
   FERRY_TRY(call("cuPointerGetAttributes", driver_.table().cuPointerGetAttributes,
                  static_cast<unsigned>(std::size(attributes)), attributes, values,
                  CUdeviceptr{address}));
-  if (type == CU_MEMORYTYPE_DEVICE) return MemoryRange{MemoryKind::device, start + size};
-  if (type == CU_MEMORYTYPE_HOST) return MemoryRange{MemoryKind::pinned, start + size};
-  return MemoryRange{MemoryKind::pageable, 0};
+  const std::uint64_t end = start + size;
+  if (type == CU_MEMORYTYPE_HOST) return MemoryRange{MemoryKind::pinned, end, 0};
+  if (type != CU_MEMORYTYPE_DEVICE) {
+    // Of an address without memory the driver knows a range only where it has been reserved.
+    return size > 0 ? MemoryRange{MemoryKind::reserved, end, 0} : MemoryRange{};
+  }
+  // The attributes tell the reservation, not the mapping.
+  CUdeviceptr base = 0;
+  std::size_t mapped = 0;
+  FERRY_TRY(call("cuMemGetAddressRange", driver_.table().cuMemGetAddressRange, &base, &mapped,
+                 CUdeviceptr{address}));
+  return MemoryRange{MemoryKind::device, end, base + mapped};
 }
 
 Status Device::copy(std::uint64_t destination, std::uint64_t source, Bytes size, StreamRef stream) {

@@ -31,12 +31,16 @@ struct MemoryInfo {
 // What the driver knows of an address.
 enum class MemoryKind : std::uint8_t {
   device,    // device memory, of whatever device
+  reserved,  // a device address that no memory is mapped to
   pinned,    // host memory that the driver has allocated or registered
   pageable,  // host memory that it does not know
 };
 struct MemoryRange {
   MemoryKind kind = MemoryKind::pageable;
-  std::uint64_t end = 0;  // of the allocation or registration; of pageable memory nothing is known
+  std::uint64_t end = 0;  // of the allocation, reservation or registration; of pageable memory
+                          // nothing is known
+  std::uint64_t memory_end = 0;  // device: of the memory mapped here, which is less than `end`
+                                 // where only a part of a reservation has memory
 };
 
 class Device {

@@ -34,8 +34,9 @@ CopyEngine::~CopyEngine() {
   }
 }
 
-Result<Ticket> CopyEngine::submit(std::span<const CopyRequest> requests, const CopyOrder& after) {
-  const Result<CopyPlan> plan =
+Result<Ticket, Failure> CopyEngine::submit(std::span<const CopyRequest> requests,
+                                           const CopyOrder& after) {
+  const Result<CopyPlan, Failure> plan =
       plan_copies(requests, [this](std::uint64_t address) { return device_.describe(address); });
   if (!plan) return plan.error();
   std::array<bool, kDirections> used{};

@@ -51,8 +51,8 @@ class CopyEngine {
   // also waits for what they come after. Errors: those of plan_copies, out_of_memory (staging
   // buffers), the driver's. After an error some of the copies may have been made; none is still
   // running.
-  [[nodiscard]] Result<Ticket> submit(std::span<const CopyRequest> requests,
-                                      const CopyOrder& after);
+  [[nodiscard]] Result<Ticket, Failure> submit(std::span<const CopyRequest> requests,
+                                               const CopyOrder& after);
 
   [[nodiscard]] CopyEngineStats stats() const;
 

@@ -5,21 +5,12 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <vector>
 
-#include "base/bytes.hpp"
-#include "base/status.hpp"
-#include "driver/device.hpp"
+#include "transfer/copy_checks.hpp"
 
 namespace ferry {
-
-struct CopyRequest {
-  std::uint64_t destination = 0;
-  std::uint64_t source = 0;
-  Bytes bytes;
-};
 
 enum class Direction : std::uint8_t { to_device, to_host, on_device };
 inline constexpr std::size_t kDirections = 3;
@@ -33,9 +24,6 @@ struct Fragment {
   bool staged = false;  // its host side is pageable
 };
 
-// What lies at an address: the driver's answer, or a test's.
-using DescribeMemory = std::function<Result<MemoryRange>(std::uint64_t address)>;
-
 struct CopyPlan {
   std::vector<Fragment> fragments;
   std::uint64_t merged = 0;   // requests that became part of another's copy
@@ -46,9 +34,9 @@ struct CopyPlan {
 // from one allocation of a device into the next nor between pageable and other host memory, and
 // cuts the result at the borders of host registrations, which no copy may cross. A single request
 // that begins in pageable memory is staged to its end.
-// Errors: invalid_argument (an address is null or wraps around, two requests write the same bytes
-// from different sources, neither side is memory of a device), and whatever `describe` answers.
-[[nodiscard]] Result<CopyPlan> plan_copies(std::span<const CopyRequest> requests,
-                                           const DescribeMemory& describe);
+// Errors: invalid_argument with the request's place in the batch (copy_checks.hpp says for what),
+// and whatever `describe` answers.
+[[nodiscard]] Result<CopyPlan, Failure> plan_copies(std::span<const CopyRequest> requests,
+                                                    const DescribeMemory& describe);
 
 }  // namespace ferry

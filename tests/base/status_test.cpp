@@ -36,6 +36,16 @@ TEST(Status, EveryCodeHasAPhraseOfItsOwn) {
   EXPECT_FALSE(phrases.contains("unknown"));
 }
 
+TEST(Failure, SaysWhatTheStatusSaysAndThenItsOwnWords) {
+  const Failure plain = Status(Code::not_ready, "");
+  EXPECT_EQ(plain.describe(), "not ready");
+  const Failure told(Status(Code::invalid_argument, ""), "requests[3] writes to NULL");
+  EXPECT_EQ(told.code(), Code::invalid_argument);
+  EXPECT_EQ(told.describe(), "invalid argument: requests[3] writes to NULL");
+  const Result<int, Failure> from_status = Status(Code::no_device, "here");
+  EXPECT_EQ(from_status.error().describe(), "no such device (here)");
+}
+
 TEST(Result, HoldsAValueOrAnError) {
   const Result<int> good = 7;
   ASSERT_TRUE(good.ok());

@@ -269,6 +269,7 @@ std::vector<Probe> probes(DeviceAddress address, Bytes size, StreamRef stream, E
       {"cuCtxSynchronize", [](Device& d) { return d.synchronize(); }},
       {"cuStreamIsCapturing", [=](Device& d) { return status_of(d.is_capturing(stream)); }},
       {"cuPointerGetAttributes", [=](Device& d) { return status_of(d.describe(address.value)); }},
+      {"cuMemGetAddressRange", [=](Device& d) { return status_of(d.describe(address.value)); }},
       {"cuMemcpyAsync",
        [=](Device& d) { return d.copy(address.value + 64, address.value, 4_B, stream); }},
       {"cuStreamGetCtx", [=](Device& d) { return status_of(d.owns(stream)); }},

@@ -39,7 +39,7 @@ class CopyTest : public testing::TestWithParam<const char*> {
     return static_cast<unsigned char*>(*memory);
   }
   Ticket copy(std::vector<CopyRequest> requests, const CopyOrder& after = {}) {
-    Result<Ticket> ticket = engine_->submit(requests, after);
+    Result<Ticket, Failure> ticket = engine_->submit(requests, after);
     EXPECT_TRUE(ticket.ok()) << ticket.error().describe();
     return std::move(ticket).value();
   }

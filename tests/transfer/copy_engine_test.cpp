@@ -136,10 +136,56 @@ TEST_P(CopyEngineTest, AFailureLeavesNothingRunningWhereTheWaitFailsToo) {
 TEST_P(CopyEngineTest, NullAddressesAreRefused) {
   for (const CopyRequest& request :
        {CopyRequest{device_, 0, Bytes{kBytes}}, CopyRequest{0, device_, Bytes{kBytes}}}) {
-    const Result<Ticket> ticket = engine_->submit(std::span(&request, 1), {});
+    const Result<Ticket, Failure> ticket = engine_->submit(std::span(&request, 1), {});
     EXPECT_EQ(ticket.error().code(), Code::invalid_argument);
     EXPECT_NE(ticket.error().describe().find("is NULL"), std::string::npos);
   }
+}
+
+TEST_P(CopyEngineTest, ACopyThatLeavesTheMemoryOfTheDeviceIsRefusedAndTheDeviceLives) {
+  const std::uint64_t host = address_of(pinned());
+  const CopyRequest inside{device_, host, Bytes{kBytes}};
+  for (const CopyRequest& beyond : {CopyRequest{device_ + 512, host, Bytes{kBytes}},
+                                    CopyRequest{host, device_ + 512, Bytes{kBytes}}}) {
+    const CopyRequest requests[] = {{device_, host, 512_B}, beyond};
+    const Result<Ticket, Failure> ticket = engine_->submit(requests, {});
+    ASSERT_FALSE(ticket.ok());
+    EXPECT_EQ(ticket.error().code(), Code::invalid_argument);
+    EXPECT_NE(ticket.error().describe().find("requests[1]"), std::string::npos);
+    EXPECT_EQ(sim_.calls("cuMemcpyAsync"), 0U) << "nothing of the batch is submitted";
+  }
+  EXPECT_TRUE(copy({inside}).wait()) << "the context is as it was";
+}
+
+// Memory of a pool consists of many mappings, which lie side by side or apart in one reservation.
+TEST_P(CopyEngineTest, ACopyMayGoThroughMappingsThatTouchAndNotIntoAGap) {
+  Device& device = sim_.test_side();
+  const Bytes chunk = device.granularity();
+  const DeviceAddress start = device.reserve(chunk * 4).value();
+  std::vector<PhysicalHandle> handles;
+  for (std::uint64_t i = 0; i < 2; ++i) {
+    handles.push_back(device.create(chunk).value());
+    ASSERT_TRUE(device.map(start + chunk * i, chunk, handles.back()));
+  }
+  ASSERT_TRUE(device.set_access(start, chunk * 2, 2));
+  unsigned char* const from = pinned(3 * chunk.count);
+  std::memset(from, 9, 3 * chunk.count);
+  EXPECT_TRUE(copy({{start.value, address_of(from), chunk * 2}}).wait());
+  EXPECT_EQ(sim_.word_at(start + chunk, sim_.stream()), 0x09090909U);
+  const auto words_of = [&](const CopyRequest& request) {
+    const Result<Ticket, Failure> ticket = engine_->submit(std::span(&request, 1), {});
+    return ticket.ok() ? std::string() : ticket.error().describe();
+  };
+  EXPECT_NE(words_of({start.value, address_of(from), chunk * 3}).find("memory there ends"),
+            std::string::npos);
+  EXPECT_NE(words_of({(start + chunk * 3).value, address_of(from), 64_B}).find("no memory"),
+            std::string::npos);
+  EXPECT_NE(words_of({device_, (start + chunk * 3).value, 64_B}).find("no memory"),
+            std::string::npos);
+  EXPECT_TRUE(copy({{start.value, address_of(from), chunk}}).wait());
+  ASSERT_TRUE(device.unmap(start, chunk * 2, 2));
+  for (const PhysicalHandle handle : handles) ASSERT_TRUE(device.release(handle, chunk));
+  ASSERT_TRUE(device.free_reservation(start, chunk * 4));
 }
 
 TEST_P(CopyEngineTest, ACapturingStreamIsNothingThatCopiesCanComeAfter) {

@@ -20,11 +20,13 @@ class Memory {
   void pin(std::uint64_t start, std::uint64_t bytes) { pinned_[start] = start + bytes; }
   void cut_allocation(std::uint64_t at) { cuts_.insert(at); }
   Result<MemoryRange> operator()(std::uint64_t address) const {
-    if (address >= kDevice) return MemoryRange{MemoryKind::device, *cuts_.upper_bound(address)};
+    if (address >= kDevice) {
+      const std::uint64_t end = *cuts_.upper_bound(address);
+      return MemoryRange{MemoryKind::device, end, end};
+    }
     auto range = pinned_.upper_bound(address);
-    if (range == pinned_.begin() || address >= (--range)->second)
-      return MemoryRange{MemoryKind::pageable, 0};
-    return MemoryRange{MemoryKind::pinned, range->second};
+    if (range == pinned_.begin() || address >= (--range)->second) return MemoryRange{};
+    return MemoryRange{MemoryKind::pinned, range->second, 0};
   }
 
  private:
@@ -33,13 +35,13 @@ class Memory {
 };
 
 CopyPlan plan(const std::vector<CopyRequest>& requests, const Memory& memory) {
-  Result<CopyPlan> made = plan_copies(requests, memory);
+  Result<CopyPlan, Failure> made = plan_copies(requests, memory);
   EXPECT_TRUE(made.ok()) << made.error().describe();
   return made.ok() ? std::move(made).value() : CopyPlan{};
 }
 
 Code refusal(const std::vector<CopyRequest>& requests, const Memory& memory) {
-  const Result<CopyPlan> made = plan_copies(requests, memory);
+  const Result<CopyPlan, Failure> made = plan_copies(requests, memory);
   return made.ok() ? Code::ok : made.error().code();
 }
 

@@ -47,8 +47,8 @@ ferry_status to_c(Code code) {
   return static_cast<ferry_status>(code);
 }
 
-ferry_status fail(const Status& status, const char* function) {
-  return fail(to_c(status.code()), std::string(function) + ": " + status.describe());
+ferry_status fail(const Failure& failure, const char* function) {
+  return fail(to_c(failure.code()), std::string(function) + ": " + failure.describe());
 }
 
 ferry_status answer(const Status& status, const char* function) {

@@ -22,7 +22,7 @@ ferry_status fail(ferry_status code, std::string_view message);
 
 // Ferry's own codes and the C API's are the same list.
 [[nodiscard]] ferry_status to_c(Code code);
-ferry_status fail(const Status& status, const char* function);
+ferry_status fail(const Failure& failure, const char* function);
 
 // FERRY_OK, or the failure's code with its sentence kept.
 ferry_status answer(const Status& status, const char* function);

@@ -154,7 +154,7 @@ ferry_status ferry_copy_batch(ferry_copy_engine* engine, const ferry_copy_reques
       if (tickets[i] == nullptr) return null_argument(kName, "one of tickets");
       after_tickets.push_back(&tickets[i]->ticket);
     }
-    Result<ferry::Ticket> submitted =
+    Result<ferry::Ticket, ferry::Failure> submitted =
         engine->engine->submit(to_requests(requests, count), {after_streams, after_tickets});
     if (!submitted) return fail(submitted.error(), kName);
     *ticket = new ferry_ticket{std::move(submitted).value()};

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transfer/copy_checks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <tuple>
+
+namespace ferry {
+
+namespace {
+
+Failure refusal(std::string words) {
+  return {Status(Code::invalid_argument, ""), std::move(words)};
+}
+
+std::optional<Failure> check_addresses(const PlacedRequest& placed) {
+  const auto& [destination, source, bytes] = placed.request;
+  if (bytes.count > 0 && destination == 0)
+    return Failure(Status(Code::invalid_argument, "the destination of a copy is NULL"));
+  if (bytes.count > 0 && source == 0)
+    return Failure(Status(Code::invalid_argument, "the source of a copy is NULL"));
+  if (destination + bytes.count < destination || source + bytes.count < source)
+    return Failure(Status(Code::invalid_argument, "a copy runs past the last address"));
+  return std::nullopt;
+}
+
+// "requests[2] writes 4096 bytes at 0x7f0000"
+std::string told(const PlacedRequest& placed, bool writes) {
+  const std::uint64_t address = writes ? placed.request.destination : placed.request.source;
+  return fmt::format("requests[{}] {} {} bytes at {:#x}", placed.place, writes ? "writes" : "reads",
+                     placed.request.bytes.count, address);
+}
+
+// Whether there is memory of a device all along a side that begins in it.
+std::optional<Failure> check_extent(const PlacedRequest& placed, bool writes,
+                                    const MemoryRange& first, Surroundings& around) {
+  const std::uint64_t start = writes ? placed.request.destination : placed.request.source;
+  if (first.kind == MemoryKind::reserved) {
+    return refusal(told(placed, writes) +
+                   ", where addresses of a device are reserved but no memory is mapped");
+  }
+  if (first.kind != MemoryKind::device) return std::nullopt;
+  const std::uint64_t end = start + placed.request.bytes.count;
+  std::uint64_t reached = first.memory_end;
+  while (reached < end) {
+    const Result<MemoryRange> next = around.at(reached);
+    if (!next) return Failure(next.error());
+    if (next->kind != MemoryKind::device || next->memory_end <= reached) {
+      return refusal(fmt::format("{}, but the device's memory there ends at {:#x}, after {} bytes",
+                                 told(placed, writes), reached, reached - start));
+    }
+    reached = next->memory_end;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<MemoryRange> Surroundings::at(std::uint64_t address) {
+  if (from_ <= address && address < until_) return range_;
+  const Result<MemoryRange> range = describe_(address);
+  if (!range) return range;
+  range_ = *range;
+  from_ = address;
+  until_ = address + 1;
+  if (range_.kind == MemoryKind::device) until_ = range_.memory_end;
+  if (range_.kind == MemoryKind::pinned) until_ = range_.end;
+  return range_;
+}
+
+Result<std::vector<PlacedRequest>, Failure> by_destination(std::span<const CopyRequest> requests) {
+  std::vector<PlacedRequest> ordered;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    const PlacedRequest placed{requests[i], i};
+    if (const std::optional<Failure> refused = check_addresses(placed)) return *refused;
+    if (requests[i].bytes.count > 0) ordered.push_back(placed);
+  }
+  const auto key = [](const PlacedRequest& placed) {
+    const CopyRequest& request = placed.request;
+    return std::tuple(request.destination, request.bytes.count, request.source);
+  };
+  std::sort(ordered.begin(), ordered.end(), [&](const PlacedRequest& a, const PlacedRequest& b) {
+    return std::tuple(key(a), a.place) < std::tuple(key(b), b.place);
+  });
+  const auto last =
+      std::unique(ordered.begin(), ordered.end(),
+                  [&](const PlacedRequest& a, const PlacedRequest& b) { return key(a) == key(b); });
+  ordered.erase(last, ordered.end());
+  for (std::size_t i = 1; i < ordered.size(); ++i) {
+    const CopyRequest& before = ordered[i - 1].request;
+    if (ordered[i].request.destination < before.destination + before.bytes.count)
+      return Status(Code::invalid_argument, "two copies of a batch write the same bytes");
+  }
+  return ordered;
+}
+
+Result<Sides, Failure> look_at(const PlacedRequest& placed, Surroundings& to, Surroundings& from) {
+  const Result<MemoryRange> destination = to.at(placed.request.destination);
+  if (!destination) return destination.error();
+  const Result<MemoryRange> source = from.at(placed.request.source);
+  if (!source) return source.error();
+  const Sides sides{*destination, *source};
+  if (std::optional<Failure> refused = check_extent(placed, true, sides.to, to))
+    return *std::move(refused);
+  if (std::optional<Failure> refused = check_extent(placed, false, sides.from, from))
+    return *std::move(refused);
+  if (sides.to.kind != MemoryKind::device && sides.from.kind != MemoryKind::device) {
+    return refusal(fmt::format("{} and reads them at {:#x}, but neither is memory of a device",
+                               told(placed, true), placed.request.source));
+  }
+  return sides;
+}
+
+}  // namespace ferry

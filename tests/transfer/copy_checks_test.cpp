@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transfer/copy_checks.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace ferry {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+constexpr std::uint64_t kDevice = std::uint64_t{1} << 40;
+constexpr std::uint64_t kMapping = 0x10000;
+
+// Below kDevice pageable memory; from there two mappings that touch, then reserved addresses.
+Result<MemoryRange> memory(std::uint64_t address) {
+  if (address < kDevice) return MemoryRange{};
+  const std::uint64_t mapping = (address - kDevice) / kMapping;
+  const std::uint64_t end = kDevice + 8 * kMapping;
+  if (mapping >= 2) return MemoryRange{MemoryKind::reserved, end, 0};
+  return MemoryRange{MemoryKind::device, end, kDevice + (mapping + 1) * kMapping};
+}
+
+// What look_at says against a request in place 7; "" when it takes it.
+std::string objection(const CopyRequest& request) {
+  const DescribeMemory describe = memory;
+  Surroundings to(describe);
+  Surroundings from(describe);
+  const Result<Sides, Failure> sides = look_at({request, 7}, to, from);
+  if (sides.ok()) return "";
+  EXPECT_EQ(sides.error().code(), Code::invalid_argument);
+  return sides.error().describe();
+}
+
+TEST(CopyChecks, TheDeviceSideMayGoToTheVeryEndOfItsMemory) {
+  EXPECT_EQ(objection({kDevice, 0x1000, Bytes{2 * kMapping}}), "");
+  EXPECT_EQ(objection({0x1000, kDevice + 5, Bytes{2 * kMapping - 5}}), "");
+}
+
+TEST(CopyChecks, OneByteMoreIsRefusedInWords) {
+  EXPECT_THAT(objection({kDevice + 16, 0x1000, Bytes{2 * kMapping - 15}}),
+              AllOf(HasSubstr("requests[7] writes 131057 bytes at 0x10000000010"),
+                    HasSubstr("ends at 0x10000020000, after 131056 bytes")));
+  EXPECT_THAT(objection({0x1000, kDevice + 16, Bytes{2 * kMapping - 15}}),
+              AllOf(HasSubstr("requests[7] reads 131057 bytes at 0x10000000010"),
+                    HasSubstr("ends at 0x10000020000, after 131056 bytes")));
+}
+
+TEST(CopyChecks, AnAddressWithoutMemoryIsRefusedInWords) {
+  EXPECT_THAT(objection({0x1000, kDevice + 2 * kMapping, 64_B}),
+              AllOf(HasSubstr("requests[7] reads 64 bytes at 0x10000020000"),
+                    HasSubstr("no memory is mapped")));
+  EXPECT_THAT(objection({kDevice + 3 * kMapping, kDevice, 64_B}),
+              AllOf(HasSubstr("requests[7] writes 64 bytes at 0x10000030000"),
+                    HasSubstr("no memory is mapped")));
+}
+
+TEST(CopyChecks, TwoHostSidesAreRefusedInWords) {
+  EXPECT_THAT(objection({0x1000, 0x2000, 64_B}),
+              AllOf(HasSubstr("requests[7] writes 64 bytes at 0x1000"), HasSubstr("at 0x2000"),
+                    HasSubstr("neither is memory of a device")));
+}
+
+TEST(CopyChecks, AnErrorOfTheDriverIsPassedOn) {
+  const DescribeMemory lost = [](std::uint64_t address) -> Result<MemoryRange> {
+    if (address < kDevice + kMapping) return memory(address);
+    return Status(Code::device_lost, "test");
+  };
+  Surroundings to(lost);
+  Surroundings from(lost);
+  EXPECT_EQ(look_at({{kDevice, 0x1000, Bytes{kMapping + 1}}, 0}, to, from).error().code(),
+            Code::device_lost);
+}
+
+TEST(Surroundings, AsksOnceForWhatOneAnswerCovers) {
+  int questions = 0;
+  const DescribeMemory counted = [&](std::uint64_t address) {
+    ++questions;
+    return memory(address);
+  };
+  Surroundings around(counted);
+  EXPECT_EQ(around.at(kDevice + 10)->memory_end, kDevice + kMapping);
+  EXPECT_EQ(around.at(kDevice + kMapping - 1)->memory_end, kDevice + kMapping);
+  EXPECT_EQ(questions, 1);
+  EXPECT_EQ(around.at(kDevice + kMapping)->memory_end, kDevice + 2 * kMapping);
+  EXPECT_EQ(questions, 2);
+  EXPECT_EQ(around.at(kDevice)->memory_end, kDevice + kMapping) << "below the last answer";
+  EXPECT_EQ(around.at(0x1000)->kind, MemoryKind::pageable);
+  EXPECT_EQ(around.at(kDevice)->kind, MemoryKind::device) << "nothing is known beside pageable";
+}
+
+}  // namespace
+}  // namespace ferry
