@@ -39,10 +39,26 @@ const char* code_phrase(Code code) {
   return "unknown";
 }
 
+namespace {
+
+// "CUDA error 2, CUDA_ERROR_OUT_OF_MEMORY"
+std::string cuda_error(int result) {
+  switch (result) {
+#define FERRY_CUDA_ERROR(number, name, phrase) \
+  case number:                                 \
+    return fmt::format("CUDA error {}, {}", number, #name);
+#include "abi/cuda_errors.inc"
+    default:
+      return fmt::format("CUDA error {}", result);
+  }
+}
+
+}  // namespace
+
 std::string Status::describe() const {
   switch (domain_) {
     case Domain::cuda:
-      return fmt::format("{} ({}: CUDA error {})", code_phrase(code_), site_, native_);
+      return fmt::format("{} ({}: {})", code_phrase(code_), site_, cuda_error(native_));
     case Domain::system:
       return fmt::format("{} ({}: errno {})", code_phrase(code_), site_, native_);
     case Domain::ferry:

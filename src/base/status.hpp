@@ -47,7 +47,7 @@ class [[nodiscard]] Status {
   [[nodiscard]] constexpr int native() const { return native_; }
   [[nodiscard]] constexpr const char* site() const { return site_; }
 
-  // "out of memory (cuMemCreate: CUDA error 2)"
+  // "out of memory (cuMemCreate: CUDA error 2, CUDA_ERROR_OUT_OF_MEMORY)"
   [[nodiscard]] std::string describe() const;
 
  private:

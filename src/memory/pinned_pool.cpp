@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "memory/pinned_pool.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "driver/outside_captures.hpp"
@@ -176,6 +178,46 @@ PinnedPoolStats PinnedPool::stats() const {
   PinnedPoolStats stats = stats_;
   for (const Fenced& block : fenced_) stats.fenced_bytes += Bytes{block.size};
   return stats;
+}
+
+std::string PinnedPool::out_of_memory_report(Bytes asked) const {
+  const PinnedPoolStats now = stats();
+  const std::string held =
+      fmt::format("the pool holds {}: {} in {} live blocks, {} freed but still used by queued work",
+                  format_bytes(now.reserved_bytes), format_bytes(now.allocated_bytes),
+                  now.allocations, format_bytes(now.fenced_bytes));
+  if (asked > kLargestRequest) {
+    return fmt::format(
+        "{} bytes were asked for, and no request may be larger than {}: look at how the size was "
+        "computed ({})",
+        asked.count, format_bytes(kLargestRequest), held);
+  }
+  return fmt::format(
+      "{} ({} bytes) of pinned memory were asked for; {}. Free blocks that are no longer needed, "
+      "or "
+      "trim other pools; else the machine has no more memory to pin, or a limit on locked memory "
+      "(ulimit -l, the container's) stands in the way",
+      format_bytes(asked), asked.count, held);
+}
+
+std::string PinnedPool::place_of(const void* pointer) const {
+  const MutexLock lock(mutex_);
+  const std::uint64_t address = address_of(pointer);
+  if (const auto block = containing(address); block != live_.end()) {
+    return fmt::format(
+        "{:#x} lies {} bytes into the block of {} bytes that starts at {:#x}; a block is freed by "
+        "its start",
+        address, address - block->first, block->second.requested, block->first);
+  }
+  for (const auto& [start, size] : freed_) {
+    if (address >= start && address < start + size) {
+      return fmt::format(
+          "{:#x} lies {} bytes into a block that has been freed, which starts at "
+          "{:#x}",
+          address, address - start, start);
+    }
+  }
+  return fmt::format("{:#x} lies in none of the pool's {} live blocks", address, live_.size());
 }
 
 }  // namespace ferry

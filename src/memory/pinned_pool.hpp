@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <map>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -58,6 +59,11 @@ class PinnedPool {
   [[nodiscard]] Result<Bytes> trim(Bytes keep);
 
   [[nodiscard]] PinnedPoolStats stats() const;
+
+  // In a sentence, for a person: what was asked for, who holds what, and what may help.
+  [[nodiscard]] std::string out_of_memory_report(Bytes asked) const;
+  // In a sentence: where the pointer lies among the blocks, for one that a call has refused.
+  [[nodiscard]] std::string place_of(const void* pointer) const;
 
  private:
   struct Live {

@@ -15,22 +15,26 @@ Failure refusal(std::string words) {
   return {Status(Code::invalid_argument, ""), std::move(words)};
 }
 
-std::optional<Failure> check_addresses(const PlacedRequest& placed) {
-  const auto& [destination, source, bytes] = placed.request;
-  if (bytes.count > 0 && destination == 0)
-    return Failure(Status(Code::invalid_argument, "the destination of a copy is NULL"));
-  if (bytes.count > 0 && source == 0)
-    return Failure(Status(Code::invalid_argument, "the source of a copy is NULL"));
-  if (destination + bytes.count < destination || source + bytes.count < source)
-    return Failure(Status(Code::invalid_argument, "a copy runs past the last address"));
-  return std::nullopt;
-}
-
 // "requests[2] writes 4096 bytes at 0x7f0000"
 std::string told(const PlacedRequest& placed, bool writes) {
   const std::uint64_t address = writes ? placed.request.destination : placed.request.source;
   return fmt::format("requests[{}] {} {} bytes at {:#x}", placed.place, writes ? "writes" : "reads",
                      placed.request.bytes.count, address);
+}
+
+std::optional<Failure> check_addresses(const PlacedRequest& placed) {
+  const auto& [destination, source, bytes] = placed.request;
+  if (bytes.count == 0) return std::nullopt;
+  for (const bool writes : {true, false}) {
+    const std::uint64_t address = writes ? destination : source;
+    if (address == 0) {
+      return refusal(fmt::format("requests[{}], of {} bytes, has NULL as its {}", placed.place,
+                                 bytes.count, writes ? "destination" : "source"));
+    }
+    if (address + bytes.count < address)
+      return refusal(told(placed, writes) + ", which runs past the last address there is");
+  }
+  return std::nullopt;
 }
 
 // Whether there is memory of a device all along a side that begins in it.
@@ -89,9 +93,11 @@ Result<std::vector<PlacedRequest>, Failure> by_destination(std::span<const CopyR
                   [&](const PlacedRequest& a, const PlacedRequest& b) { return key(a) == key(b); });
   ordered.erase(last, ordered.end());
   for (std::size_t i = 1; i < ordered.size(); ++i) {
-    const CopyRequest& before = ordered[i - 1].request;
-    if (ordered[i].request.destination < before.destination + before.bytes.count)
-      return Status(Code::invalid_argument, "two copies of a batch write the same bytes");
+    const PlacedRequest& before = ordered[i - 1];
+    if (ordered[i].request.destination < before.request.destination + before.request.bytes.count) {
+      return refusal(fmt::format("{} and {}: two requests of a batch write the same bytes",
+                                 told(before, true), told(ordered[i], true)));
+    }
   }
   return ordered;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transfer/copy_engine.hpp"
 
+#include <fmt/format.h>
+
 #include "driver/outside_captures.hpp"
 
 namespace ferry {
@@ -44,7 +46,9 @@ Result<Ticket, Failure> CopyEngine::submit(std::span<const CopyRequest> requests
     used[static_cast<std::size_t>(fragment.direction)] = true;
   const OutsideCaptures outside(device_.driver());
   const MutexLock lock(mutex_);
-  FERRY_TRY(order_after(used, after));
+  const Result<std::vector<EventHandle>, Failure> recorded = record_on(after.streams);
+  if (!recorded) return recorded.error();
+  FERRY_TRY(order_after(used, *recorded, after.tickets));
   Status status;
   for (const Fragment& fragment : plan->fragments) {
     status = run(fragment);
@@ -59,7 +63,8 @@ Result<Ticket, Failure> CopyEngine::submit(std::span<const CopyRequest> requests
     }
     if (!events) return events.error();
     events_.give_back(*events);
-    return status;
+    if (status.code() != Code::out_of_memory) return status;
+    return Failure(status, pinned_.out_of_memory_report(Bytes{StagingRing::kBufferBytes}));
   }
   stats_.requests += requests.size();
   for (const CopyRequest& request : requests) stats_.requested_bytes += request.bytes;
@@ -68,22 +73,33 @@ Result<Ticket, Failure> CopyEngine::submit(std::span<const CopyRequest> requests
   return Ticket(*this, std::move(events).value());
 }
 
-// Lets the channels wait for what the copies come after.
-Status CopyEngine::order_after(const std::array<bool, kDirections>& used, const CopyOrder& after) {
+// An event on each of the streams, at the end of the work queued so far.
+Result<std::vector<EventHandle>, Failure> CopyEngine::record_on(
+    std::span<const StreamRef> streams) {
   std::vector<EventHandle> recorded;
-  Status status;
-  for (const StreamRef stream : after.streams) {
-    status = refuse_capturing(device_, stream);
-    if (!status) break;
-    const Result<EventHandle> event = events_.record(stream);
-    if (!event) {
+  for (std::size_t i = 0; i < streams.size(); ++i) {
+    Status status = refuse_capturing(device_, streams[i]);
+    if (status) {
+      const Result<EventHandle> event = events_.record(streams[i]);
+      if (event) {
+        recorded.push_back(*event);
+        continue;
+      }
       status = event.error();
-      break;
     }
-    recorded.push_back(*event);
+    events_.give_back(recorded);
+    return Failure(status, fmt::format("streams[{}] is {:#x}", i, streams[i].key()));
   }
+  return recorded;
+}
+
+// Lets the channels wait for what the copies come after.
+Status CopyEngine::order_after(const std::array<bool, kDirections>& used,
+                               const std::vector<EventHandle>& recorded,
+                               std::span<const Ticket* const> tickets) {
+  Status status;
   std::vector<EventHandle> awaited = recorded;
-  for (const Ticket* ticket : after.tickets)
+  for (const Ticket* ticket : tickets)
     awaited.insert(awaited.end(), ticket->events().begin(), ticket->events().end());
   for (std::size_t i = 0; i < kDirections && status; ++i) {
     for (const EventHandle event : awaited) {

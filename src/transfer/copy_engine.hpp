@@ -67,8 +67,11 @@ class CopyEngine {
       : device_(device), pinned_(pinned), events_(device) {}
 
   [[nodiscard]] Status open_channels() FERRY_REQUIRES(mutex_);
+  [[nodiscard]] Result<std::vector<EventHandle>, Failure> record_on(
+      std::span<const StreamRef> streams) FERRY_REQUIRES(mutex_);
   [[nodiscard]] Status order_after(const std::array<bool, kDirections>& used,
-                                   const CopyOrder& after) FERRY_REQUIRES(mutex_);
+                                   const std::vector<EventHandle>& recorded,
+                                   std::span<const Ticket* const> tickets) FERRY_REQUIRES(mutex_);
   [[nodiscard]] Status run(const Fragment& fragment) FERRY_REQUIRES(mutex_);
   [[nodiscard]] Status protect(const Fragment& fragment, StreamRef stream) FERRY_REQUIRES(mutex_);
   [[nodiscard]] Result<std::vector<EventHandle>> mark(const std::array<bool, kDirections>& used)

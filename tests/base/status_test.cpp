@@ -20,7 +20,10 @@ TEST(Status, DefaultIsSuccess) {
 
 TEST(Status, DescribeNamesMeaningOriginAndCall) {
   EXPECT_EQ(Status(Code::out_of_memory, Domain::cuda, 2, "cuMemCreate").describe(),
-            "out of memory (cuMemCreate: CUDA error 2)");
+            "out of memory (cuMemCreate: CUDA error 2, CUDA_ERROR_OUT_OF_MEMORY)");
+  EXPECT_EQ(Status(Code::internal, Domain::cuda, 12345, "cuMemCreate").describe(),
+            "internal error (cuMemCreate: CUDA error 12345)")
+      << "a number that nobody has named";
   EXPECT_EQ(Status(Code::io_error, Domain::system, 5, "pwrite").describe(),
             "input/output error (pwrite: errno 5)");
   EXPECT_EQ(Status(Code::not_owned, "DevicePool::free").describe(),

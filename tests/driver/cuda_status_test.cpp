@@ -18,7 +18,8 @@ TEST(CudaStatus, KeepsTheNumberAndTheCall) {
   EXPECT_EQ(status.domain(), Domain::cuda);
   EXPECT_EQ(status.native(), 2);
   EXPECT_STREQ(status.site(), "cuMemCreate");
-  EXPECT_EQ(status.describe(), "out of memory (cuMemCreate: CUDA error 2)");
+  EXPECT_EQ(status.describe(),
+            "out of memory (cuMemCreate: CUDA error 2, CUDA_ERROR_OUT_OF_MEMORY)");
 }
 
 // By number, as cuda.h states them, so that the translation is checked against the ABI itself.

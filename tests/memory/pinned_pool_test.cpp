@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "memory/pinned_pool.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -101,6 +102,37 @@ TEST_P(PinnedPoolTest, KnowsItsOwn) {
   EXPECT_FALSE(pool_->owns(block));
   EXPECT_TRUE(pool_->free(nullptr));
   EXPECT_EQ(allocate(0_B), nullptr);
+}
+
+TEST_P(PinnedPoolTest, TellsWhereAPointerLies) {
+  char* const block = static_cast<char*>(allocate(100_KiB));
+  EXPECT_EQ(
+      pool_->place_of(block + 1000),
+      fmt::format("{:#x} lies 1000 bytes into the block of 102400 bytes that starts at {:#x}; "
+                  "a block is freed by its start",
+                  reinterpret_cast<std::uintptr_t>(block) + 1000,
+                  reinterpret_cast<std::uintptr_t>(block)));
+  ASSERT_TRUE(pool_->free(block));
+  EXPECT_EQ(
+      pool_->place_of(block + 7),
+      fmt::format("{:#x} lies 7 bytes into a block that has been freed, which starts at {:#x}",
+                  reinterpret_cast<std::uintptr_t>(block) + 7,
+                  reinterpret_cast<std::uintptr_t>(block)));
+  EXPECT_EQ(pool_->place_of(nullptr), "0x0 lies in none of the pool's 0 live blocks");
+}
+
+TEST_P(PinnedPoolTest, TellsWhoHoldsItsMemory) {
+  void* const live = allocate(1_MiB);
+  ASSERT_TRUE(pool_->free(allocate(2_MiB)));
+  const std::string report = pool_->out_of_memory_report(5_MiB);
+  EXPECT_NE(report.find("5 MiB (5242880 bytes) of pinned memory were asked for; the pool holds 3 "
+                        "MiB: 1 MiB in 1 live blocks, 0 B freed but still used"),
+            std::string::npos)
+      << report;
+  EXPECT_NE(pool_->out_of_memory_report(Bytes{~std::uint64_t{0}})
+                .find("18446744073709551615 bytes were asked for, and no request may be larger"),
+            std::string::npos);
+  ASSERT_TRUE(pool_->free(live));
 }
 
 TEST_P(PinnedPoolTest, TrimGivesBackWhatNobodyUses) {

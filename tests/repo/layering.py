@@ -30,8 +30,9 @@ CMAKE = {".cmake"}
 LONGEST_FILE = 400
 LONGEST_FUNCTION = 70
 
-# Floors that may read the tables of src/abi: those at an edge of the product.
-ABI_READERS = {"driver", "front"}
+# Floors that may read the tables of src/abi: those at an edge of the product, and base, where a Status tells its
+# error's name.
+ABI_READERS = {"base", "driver", "front"}
 # Headers written by the build, and the floor that may include them.
 GENERATED = {"commit.hpp": "front"}
 # Where the environment is read. Everything else gets options as values.

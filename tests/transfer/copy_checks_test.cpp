@@ -62,6 +62,35 @@ TEST(CopyChecks, TwoHostSidesAreRefusedInWords) {
                     HasSubstr("neither is memory of a device")));
 }
 
+// What by_destination says; "" when it takes them all.
+std::string objection_to(const std::vector<CopyRequest>& requests) {
+  const auto ordered = by_destination(requests);
+  if (ordered.ok()) return "";
+  EXPECT_EQ(ordered.error().code(), Code::invalid_argument);
+  return ordered.error().describe();
+}
+
+TEST(CopyChecks, NullAndTheEndOfAllAddressesAreRefusedInWords) {
+  const CopyRequest good{kDevice, 0x1000, 64_B};
+  EXPECT_THAT(objection_to({good, {0, 0x1000, 64_B}}),
+              HasSubstr("requests[1], of 64 bytes, has NULL as its destination"));
+  EXPECT_THAT(objection_to({good, good, {kDevice, 0, 32_B}}),
+              HasSubstr("requests[2], of 32 bytes, has NULL as its source"));
+  EXPECT_THAT(
+      objection_to({{kDevice, 0x1000, Bytes{~std::uint64_t{0}}}}),
+      HasSubstr("requests[0] writes 18446744073709551615 bytes at 0x10000000000, which runs"));
+  EXPECT_EQ(objection_to({{0, 0, 0_B}}), "") << "nothing to copy";
+}
+
+TEST(CopyChecks, WritersOfTheSameBytesAreBothNamed) {
+  EXPECT_THAT(
+      objection_to(
+          {{kDevice + 63, 0x1000, 64_B}, {kDevice + 512, 0x1000, 64_B}, {kDevice, 0x2000, 64_B}}),
+      AllOf(HasSubstr("requests[2] writes 64 bytes at 0x10000000000"),
+            HasSubstr("requests[0] writes 64 bytes at 0x1000000003f"),
+            HasSubstr("write the same bytes")));
+}
+
 TEST(CopyChecks, AnErrorOfTheDriverIsPassedOn) {
   const DescribeMemory lost = [](std::uint64_t address) -> Result<MemoryRange> {
     if (address < kDevice + kMapping) return memory(address);

@@ -133,12 +133,24 @@ TEST_P(CopyEngineTest, AFailureLeavesNothingRunningWhereTheWaitFailsToo) {
   EXPECT_EQ(sim_.word_at(DeviceAddress{device_}, sim_.stream()), 0x02020202U);
 }
 
+TEST_P(CopyEngineTest, StagingThatFindsNoMemorySaysWhatItNeeds) {
+  const std::vector<unsigned char> source(kBytes, 3);
+  const CopyRequest request{device_, address_of(source.data()), Bytes{kBytes}};
+  sim_.fail_nth("cuMemHostAlloc", 1, testing_support::kCudaOutOfMemory);
+  const Result<Ticket, Failure> ticket = engine_->submit(std::span(&request, 1), {});
+  EXPECT_EQ(ticket.error().code(), Code::out_of_memory);
+  EXPECT_NE(ticket.error().describe().find("4 MiB (4194304 bytes) of pinned memory were asked for"),
+            std::string::npos);
+  EXPECT_TRUE(copy({request}).wait());
+}
+
 TEST_P(CopyEngineTest, NullAddressesAreRefused) {
   for (const CopyRequest& request :
        {CopyRequest{device_, 0, Bytes{kBytes}}, CopyRequest{0, device_, Bytes{kBytes}}}) {
     const Result<Ticket, Failure> ticket = engine_->submit(std::span(&request, 1), {});
     EXPECT_EQ(ticket.error().code(), Code::invalid_argument);
-    EXPECT_NE(ticket.error().describe().find("is NULL"), std::string::npos);
+    EXPECT_NE(ticket.error().describe().find("requests[0], of 65536 bytes, has NULL as its"),
+              std::string::npos);
   }
 }
 

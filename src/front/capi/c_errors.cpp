@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "front/capi/c_errors.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -53,6 +55,27 @@ ferry_status fail(const Failure& failure, const char* function) {
 
 ferry_status answer(const Status& status, const char* function) {
   return status ? FERRY_OK : fail(status, function);
+}
+
+ferry_status answer_about_stream(const Status& status, const void* stream, const char* function) {
+  const bool is_about_it = status.domain() == Domain::cuda ||
+                           status.code() == Code::invalid_argument ||
+                           status.code() == Code::capture_active;
+  if (status || !is_about_it) return answer(status, function);
+  return fail(Failure(status, stream == nullptr ? "the stream is NULL, the legacy default stream"
+                                                : fmt::format("the stream is {}", stream)),
+              function);
+}
+
+ferry_status fail_about_device(const Status& status, const Driver& driver, int device,
+                               const char* function) {
+  if (status.code() != Code::no_device) return fail(status, function);
+  const Result<int> count = driver.device_count();
+  return fail(Failure(status, count ? fmt::format("device {} was asked for, and the driver has {}, "
+                                                  "counted from 0",
+                                                  device, *count)
+                                    : fmt::format("device {} was asked for", device)),
+              function);
 }
 
 ferry_status null_argument(const char* function, const char* argument) {

@@ -26,6 +26,10 @@ ferry_status fail(const Failure& failure, const char* function);
 
 // FERRY_OK, or the failure's code with its sentence kept.
 ferry_status answer(const Status& status, const char* function);
+// The same, and what the failed call was about: the driver says only that some handle is bad.
+ferry_status answer_about_stream(const Status& status, const void* stream, const char* function);
+ferry_status fail_about_device(const Status& status, const Driver& driver, int device,
+                               const char* function);
 // "ferry_x: y is NULL"
 ferry_status null_argument(const char* function, const char* argument);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C API of pinned memory and copies: checks of arguments, then the functions of floors 2 and 3.
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "front/capi/c_errors.hpp"
@@ -25,11 +26,14 @@ namespace {
 
 using ferry::Bytes;
 using ferry::CopyRequest;
+using ferry::Failure;
 using ferry::Result;
 using ferry::Status;
 using ferry::StreamRef;
 using ferry::capi::answer;
+using ferry::capi::answer_about_stream;
 using ferry::capi::fail;
+using ferry::capi::fail_about_device;
 using ferry::capi::guarded;
 using ferry::capi::null_argument;
 
@@ -44,6 +48,11 @@ std::vector<CopyRequest> to_requests(const ferry_copy_request* requests, size_t 
   return converted;
 }
 
+ferry_status answer_about_pointer(const Status& status, const ferry::PinnedPool& pool,
+                                  const void* pointer, const char* function) {
+  return status ? FERRY_OK : fail(Failure(status, pool.place_of(pointer)), function);
+}
+
 }  // namespace
 
 ferry_status ferry_pinned_pool_create(int device, ferry_pinned_pool** pool) {
@@ -55,7 +64,7 @@ ferry_status ferry_pinned_pool_create(int device, ferry_pinned_pool** pool) {
       return fail(FERRY_ERROR_NOT_INITIALIZED, "ferry_pinned_pool_create: call ferry_init first");
     Result<std::unique_ptr<ferry::Device>> opened =
         ferry::Device::open(*driver, ferry::DeviceId{device});
-    if (!opened) return fail(opened.error(), kName);
+    if (!opened) return fail_about_device(opened.error(), *driver, device, kName);
     auto made = std::make_unique<ferry::PinnedPool>(**opened);
     *pool = new ferry_pinned_pool{std::move(opened).value(), std::move(made)};
     return FERRY_OK;
@@ -78,7 +87,10 @@ ferry_status ferry_pinned_allocate(ferry_pinned_pool* pool, size_t bytes, void**
     if (pool == nullptr) return null_argument(kName, "pool");
     if (pointer == nullptr) return null_argument(kName, "pointer");
     const Result<void*> memory = pool->pool->allocate(Bytes{bytes});
-    if (!memory) return fail(memory.error(), kName);
+    if (!memory) {
+      if (memory.error().code() != ferry::Code::out_of_memory) return fail(memory.error(), kName);
+      return fail(Failure(memory.error(), pool->pool->out_of_memory_report(Bytes{bytes})), kName);
+    }
     *pointer = *memory;
     return FERRY_OK;
   });
@@ -88,7 +100,7 @@ ferry_status ferry_pinned_free(ferry_pinned_pool* pool, void* pointer) {
   constexpr const char* kName = "ferry_pinned_free";
   return guarded(kName, [&]() -> ferry_status {
     if (pool == nullptr) return null_argument(kName, "pool");
-    return answer(pool->pool->free(pointer), kName);
+    return answer_about_pointer(pool->pool->free(pointer), *pool->pool, pointer, kName);
   });
 }
 
@@ -96,9 +108,12 @@ ferry_status ferry_pinned_record_use(ferry_pinned_pool* pool, const void* pointe
   constexpr const char* kName = "ferry_pinned_record_use";
   return guarded(kName, [&]() -> ferry_status {
     if (pool == nullptr) return null_argument(kName, "pool");
-    if (const Status capturing = refuse_capturing(*pool->device, StreamRef(stream)); !capturing)
-      return fail(capturing, kName);
-    return answer(pool->pool->record_use(pointer, StreamRef(stream)), kName);
+    const Status capturing = refuse_capturing(*pool->device, StreamRef(stream));
+    if (!capturing) return answer_about_stream(capturing, stream, kName);
+    const Status recorded = pool->pool->record_use(pointer, StreamRef(stream));
+    if (recorded.code() == ferry::Code::not_owned)
+      return answer_about_pointer(recorded, *pool->pool, pointer, kName);
+    return answer_about_stream(recorded, stream, kName);
   });
 }
 
@@ -151,10 +166,11 @@ ferry_status ferry_copy_batch(ferry_copy_engine* engine, const ferry_copy_reques
     for (size_t i = 0; i < stream_count; ++i) after_streams.emplace_back(streams[i]);
     std::vector<const ferry::Ticket*> after_tickets;
     for (size_t i = 0; i < ticket_count; ++i) {
-      if (tickets[i] == nullptr) return null_argument(kName, "one of tickets");
+      if (tickets[i] == nullptr)
+        return null_argument(kName, ("tickets[" + std::to_string(i) + "]").c_str());
       after_tickets.push_back(&tickets[i]->ticket);
     }
-    Result<ferry::Ticket, ferry::Failure> submitted =
+    Result<ferry::Ticket, Failure> submitted =
         engine->engine->submit(to_requests(requests, count), {after_streams, after_tickets});
     if (!submitted) return fail(submitted.error(), kName);
     *ticket = new ferry_ticket{std::move(submitted).value()};
@@ -186,7 +202,7 @@ ferry_status ferry_ticket_wait_on(const ferry_ticket* ticket, void* stream) {
   constexpr const char* kName = "ferry_ticket_wait_on";
   return guarded(kName, [&]() -> ferry_status {
     if (ticket == nullptr) return null_argument(kName, "ticket");
-    return answer(ticket->ticket.wait_on(StreamRef(stream)), kName);
+    return answer_about_stream(ticket->ticket.wait_on(StreamRef(stream)), stream, kName);
   });
 }
 

@@ -19,7 +19,9 @@ using ferry::Bytes;
 using ferry::DeviceAddress;
 using ferry::StreamRef;
 using ferry::capi::answer;
+using ferry::capi::answer_about_stream;
 using ferry::capi::fail;
+using ferry::capi::fail_about_device;
 using ferry::capi::guarded;
 using ferry::capi::null_argument;
 
@@ -67,7 +69,7 @@ ferry_status ferry_device_pool_create(int device, const ferry_device_pool_option
       return fail(FERRY_ERROR_NOT_INITIALIZED, "ferry_device_pool_create: call ferry_init first");
     ferry::Result<std::unique_ptr<ferry::Device>> opened =
         ferry::Device::open(*driver, ferry::DeviceId{device});
-    if (!opened) return fail(opened.error(), kName);
+    if (!opened) return fail_about_device(opened.error(), *driver, device, kName);
     const Bytes limit{options != nullptr ? options->limit_bytes : 0};
     ferry::Result<std::unique_ptr<ferry::DevicePool>> created =
         ferry::DevicePool::create(**opened, {.limit = limit});
@@ -96,7 +98,8 @@ ferry_status ferry_device_allocate(ferry_device_pool* pool, size_t bytes, void* 
     const ferry::Result<DeviceAddress> address =
         pool->pool->allocate(Bytes{bytes}, StreamRef(stream));
     if (!address) {
-      if (address.error().code() != ferry::Code::out_of_memory) return fail(address.error(), kName);
+      if (address.error().code() != ferry::Code::out_of_memory)
+        return answer_about_stream(address.error(), stream, kName);
       return fail(FERRY_ERROR_OUT_OF_MEMORY, pool->pool->out_of_memory_report());
     }
     *pointer = reinterpret_cast<void*>(address->value);
@@ -108,7 +111,8 @@ ferry_status ferry_device_free(ferry_device_pool* pool, void* pointer, void* str
   constexpr const char* kName = "ferry_device_free";
   return guarded(kName, [&]() -> ferry_status {
     if (pool == nullptr) return null_argument(kName, "pool");
-    return answer(pool->pool->free(address_of(pointer), StreamRef(stream)), kName);
+    return answer_about_stream(pool->pool->free(address_of(pointer), StreamRef(stream)), stream,
+                               kName);
   });
 }
 
@@ -116,7 +120,8 @@ ferry_status ferry_device_record_use(ferry_device_pool* pool, void* pointer, voi
   constexpr const char* kName = "ferry_device_record_use";
   return guarded(kName, [&]() -> ferry_status {
     if (pool == nullptr) return null_argument(kName, "pool");
-    return answer(pool->pool->record_use(address_of(pointer), StreamRef(stream)), kName);
+    return answer_about_stream(pool->pool->record_use(address_of(pointer), StreamRef(stream)),
+                               stream, kName);
   });
 }
 

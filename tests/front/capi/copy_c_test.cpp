@@ -4,12 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <sstream>
+#include <string>
 #include <vector>
 
 #include "ferry/ferry.h"
 
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 constexpr std::size_t kBytes = 1 << 20;
@@ -119,6 +122,52 @@ TEST_F(CopyC, MisuseIsRefusedInWords) {
             FERRY_ERROR_INVALID_ARGUMENT);
   EXPECT_EQ(ferry_copy_batch(engine_, overlapping, 1, nullptr, 0, nullptr, 0, nullptr),
             FERRY_ERROR_INVALID_ARGUMENT);
+}
+
+std::string hex(const void* pointer) {
+  std::ostringstream text;
+  text << pointer;
+  return text.str();
+}
+
+TEST_F(CopyC, RefusalsNameTheArgument) {
+  unsigned char* const block = pinned();
+  ferry_ticket* ticket = nullptr;
+  const ferry_copy_request requests[] = {{device_, block, 64},
+                                         {device_, block, std::size_t{1} << 40}};
+  EXPECT_EQ(ferry_copy_batch(engine_, requests + 1, 1, nullptr, 0, nullptr, 0, &ticket),
+            FERRY_ERROR_INVALID_ARGUMENT);
+  EXPECT_THAT(ferry_last_error(),
+              AllOf(HasSubstr("requests[0] writes 1099511627776 bytes at " + hex(device_)),
+                    HasSubstr("memory there ends at")));
+  void* const bad = reinterpret_cast<void*>(0x1234);
+  void* const streams[] = {nullptr, bad};
+  EXPECT_EQ(ferry_copy_batch(engine_, requests, 1, streams, 2, nullptr, 0, &ticket),
+            FERRY_ERROR_INVALID_ARGUMENT);
+  EXPECT_THAT(ferry_last_error(),
+              AllOf(HasSubstr("CUDA_ERROR_INVALID_HANDLE"), HasSubstr("streams[1] is 0x1234")));
+  EXPECT_EQ(ferry_pinned_record_use(pinned_, block, bad), FERRY_ERROR_INVALID_ARGUMENT);
+  EXPECT_THAT(ferry_last_error(), HasSubstr("the stream is 0x1234"));
+  EXPECT_EQ(ferry_pinned_record_use(pinned_, this, nullptr), FERRY_ERROR_NOT_OWNED);
+  EXPECT_THAT(ferry_last_error(), HasSubstr(hex(this) + " lies in none of the pool's"));
+  EXPECT_EQ(ferry_pinned_free(pinned_, block + 1), FERRY_ERROR_NOT_OWNED);
+  EXPECT_THAT(ferry_last_error(), AllOf(HasSubstr(hex(block + 1) + " lies 1 bytes into the block"),
+                                        HasSubstr("starts at " + hex(block) + ";")));
+  void* pointer = nullptr;
+  EXPECT_EQ(ferry_pinned_allocate(pinned_, ~std::size_t{0}, &pointer), FERRY_ERROR_OUT_OF_MEMORY);
+  EXPECT_THAT(ferry_last_error(), HasSubstr("18446744073709551615 bytes were asked for"));
+  ferry_ticket* const good = copy(device_, block);
+  EXPECT_EQ(ferry_ticket_wait_on(good, bad), FERRY_ERROR_INVALID_ARGUMENT);
+  EXPECT_THAT(ferry_last_error(), HasSubstr("the stream is 0x1234"));
+  const ferry_ticket* const tickets[] = {good, nullptr};
+  EXPECT_EQ(ferry_copy_batch(engine_, requests, 1, nullptr, 0, tickets, 2, &ticket),
+            FERRY_ERROR_INVALID_ARGUMENT);
+  EXPECT_THAT(ferry_last_error(), HasSubstr("tickets[1] is NULL"));
+  EXPECT_EQ(ferry_ticket_destroy(good), FERRY_OK);
+  ferry_pinned_pool* pool = nullptr;
+  EXPECT_EQ(ferry_pinned_pool_create(77, &pool), FERRY_ERROR_NO_DEVICE);
+  EXPECT_THAT(ferry_last_error(), AllOf(HasSubstr("CUDA_ERROR_INVALID_DEVICE"),
+                                        HasSubstr("device 77 was asked for, and the driver has")));
 }
 
 TEST_F(CopyC, NullHandlesAreRefused) {

@@ -121,7 +121,7 @@ TEST(Doctor, SettingsThatAreNotUnderstoodAreOneMessage) {
 TEST(Doctor, AFailureOfWhatIsNeededMakesTheMachineUnusable) {
   const Outcome run = doctor({"--device", "sim"}, {"FERRY_SIM=fault=cuMemCreate@1:2"});
   EXPECT_EQ(run.exit_code, 1);
-  EXPECT_THAT(run.out, AllOf(HasSubstr("out of memory (cuMemCreate: CUDA error 2)"),
+  EXPECT_THAT(run.out, AllOf(HasSubstr("out of memory (cuMemCreate: CUDA error 2, "),
                              HasSubstr("Free memory"), HasSubstr("Ferry cannot be used")));
 }
 
