@@ -190,8 +190,7 @@ typedef struct ferry_pinned_pool ferry_pinned_pool; /* page-locked host memory, 
 typedef struct ferry_copy_engine ferry_copy_engine; /* the copies of one device */
 typedef struct ferry_ticket ferry_ticket;           /* copies that were submitted together */
 
-/* One copy between device memory and host memory, or within device memory. The two sides must not
- * overlap. */
+/* One copy between device memory and host memory, or within device memory. */
 typedef struct ferry_copy_request {
   void* destination;
   const void* source;
@@ -265,17 +264,19 @@ FERRY_API ferry_status ferry_copy_engine_destroy(ferry_copy_engine* engine);
  * none crosses the border of a host registration or goes from one device allocation into the next.
  * Pageable memory goes through pinned buffers; a request that begins in it counts as pageable to
  * its end.
- *   - requires: streams of the device's primary context; no two requests write the same bytes, nor
- *             does one write what another reads; pageable sources hold their bytes already; all
- *             memory stays valid until the ticket is complete, pageable sources only until the
- *             call returns
+ *   - requires: streams of the device's primary context; pageable sources hold their bytes
+ *             already; all memory stays valid until the ticket is complete, pageable sources only
+ *             until the call returns. Checked by address before anything is copied: no request
+ *             writes what another of the batch writes (the same request made twice is one) or
+ *             reads, nor what it reads itself; every side of a device has memory to its end.
+ *             Not checked: one memory mapped at several addresses, host memory that is not there
  *   - stream order: after the work queued so far on `streams` and after the copies of `tickets`
  *   - blocks host: where a side is pageable: until such sources are read and such destinations
  *                  written
- *   - errors: INVALID_ARGUMENT (an address is NULL, two requests write the same bytes, neither side
- *             is memory of a device, a side that is goes on where no memory is; nothing is copied
- *             then), CAPTURE_ACTIVE (one of `streams` captures; the capture goes on),
- *             OUT_OF_MEMORY, those of the driver; some copies may have been made then, none is
+ *   - errors: INVALID_ARGUMENT (an address is NULL, neither side is memory of a device, or what is
+ *             checked does not hold: nothing is copied, and ferry_last_error() names the request; a
+ *             stream that is none), CAPTURE_ACTIVE (one of `streams` captures; the capture goes
+ *             on), OUT_OF_MEMORY, those of the driver; some copies may have been made then, none is
  *             still running */
 FERRY_API ferry_status ferry_copy_batch(ferry_copy_engine* engine,
                                         const ferry_copy_request* requests, size_t count,

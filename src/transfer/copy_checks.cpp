@@ -60,6 +60,33 @@ std::optional<Failure> check_extent(const PlacedRequest& placed, bool writes,
   return std::nullopt;
 }
 
+std::uint64_t end_of_writes(const PlacedRequest& placed) {
+  return placed.request.destination + placed.request.bytes.count;
+}
+
+// The copies of a batch are unordered, so that none may read what one of them writes. By
+// destination, where nothing is written twice: then the ends of what is written ascend as well.
+std::optional<Failure> check_readers(std::span<const PlacedRequest> ordered) {
+  for (const PlacedRequest& reader : ordered) {
+    const std::uint64_t start = reader.request.source;
+    const std::uint64_t end = start + reader.request.bytes.count;
+    if (end <= ordered.front().request.destination || start >= end_of_writes(ordered.back()))
+      continue;  // most batches read one memory and write another
+    const auto writer = std::ranges::partition_point(
+        ordered, [&](const PlacedRequest& placed) { return end_of_writes(placed) <= start; });
+    if (writer->request.destination >= end) continue;
+    if (writer->place == reader.place) {
+      return refusal(fmt::format("{} and reads them at {:#x}: its two sides overlap",
+                                 told(reader, true), start));
+    }
+    return refusal(fmt::format(
+        "{}, where {}: the copies of a batch are unordered, so make the later one in a batch of "
+        "its own that comes after the ticket of the earlier",
+        told(reader, false), told(*writer, true)));
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Result<MemoryRange> Surroundings::at(std::uint64_t address) {
@@ -76,29 +103,33 @@ Result<MemoryRange> Surroundings::at(std::uint64_t address) {
 
 Result<std::vector<PlacedRequest>, Failure> by_destination(std::span<const CopyRequest> requests) {
   std::vector<PlacedRequest> ordered;
+  ordered.reserve(requests.size());
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const PlacedRequest placed{requests[i], i};
-    if (const std::optional<Failure> refused = check_addresses(placed)) return *refused;
+    if (std::optional<Failure> refused = check_addresses(placed)) return *std::move(refused);
     if (requests[i].bytes.count > 0) ordered.push_back(placed);
   }
   const auto key = [](const PlacedRequest& placed) {
     const CopyRequest& request = placed.request;
     return std::tuple(request.destination, request.bytes.count, request.source);
   };
-  std::sort(ordered.begin(), ordered.end(), [&](const PlacedRequest& a, const PlacedRequest& b) {
+  const auto before = [&](const PlacedRequest& a, const PlacedRequest& b) {
     return std::tuple(key(a), a.place) < std::tuple(key(b), b.place);
-  });
+  };
+  // Most callers go through their memory from one end to the other.
+  if (!std::ranges::is_sorted(ordered, before)) std::ranges::sort(ordered, before);
   const auto last =
       std::unique(ordered.begin(), ordered.end(),
                   [&](const PlacedRequest& a, const PlacedRequest& b) { return key(a) == key(b); });
   ordered.erase(last, ordered.end());
   for (std::size_t i = 1; i < ordered.size(); ++i) {
-    const PlacedRequest& before = ordered[i - 1];
-    if (ordered[i].request.destination < before.request.destination + before.request.bytes.count) {
+    const PlacedRequest& lower = ordered[i - 1];
+    if (ordered[i].request.destination < lower.request.destination + lower.request.bytes.count) {
       return refusal(fmt::format("{} and {}: two requests of a batch write the same bytes",
-                                 told(before, true), told(ordered[i], true)));
+                                 told(lower, true), told(ordered[i], true)));
     }
   }
+  if (std::optional<Failure> refused = check_readers(ordered)) return *std::move(refused);
   return ordered;
 }
 

@@ -45,7 +45,8 @@ struct PlacedRequest {
 };
 
 // By destination, without duplicates and empty requests. Refuses NULL, copies past the last address
-// and requests that write the same bytes.
+// and requests that write the same bytes, that read what one of the batch writes, or whose two
+// sides overlap.
 [[nodiscard]] Result<std::vector<PlacedRequest>, Failure> by_destination(
     std::span<const CopyRequest> requests);
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transfer/copy_checks.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <random>
 
 namespace ferry {
 namespace {
@@ -89,6 +92,58 @@ TEST(CopyChecks, WritersOfTheSameBytesAreBothNamed) {
       AllOf(HasSubstr("requests[2] writes 64 bytes at 0x10000000000"),
             HasSubstr("requests[0] writes 64 bytes at 0x1000000003f"),
             HasSubstr("write the same bytes")));
+}
+
+TEST(CopyChecks, AReaderOfWhatTheBatchWritesIsRefusedWithItsWriter) {
+  const CopyRequest writer{kDevice + 100, 0x1000, 100_B};
+  for (const std::uint64_t source : {kDevice + 37, kDevice + 120, kDevice + 199}) {
+    EXPECT_THAT(
+        objection_to({{0x9000, source, 64_B}, {kDevice, 0x8000, 20_B}, writer}),
+        AllOf(HasSubstr(fmt::format("requests[0] reads 64 bytes at {:#x}", source)),
+              HasSubstr("requests[2] writes 100 bytes at 0x10000000064"), HasSubstr("unordered")));
+  }
+  EXPECT_EQ(objection_to({writer, {0x9000, kDevice + 36, 64_B}}), "") << "ends where it begins";
+  EXPECT_EQ(objection_to({writer, {0x9000, kDevice + 200, 64_B}}), "") << "begins where it ends";
+  EXPECT_EQ(objection_to({{kDevice, 0x1000, 64_B}, {kDevice + 64, 0x1000, 64_B}}), "")
+      << "two may read the same";
+}
+
+TEST(CopyChecks, SidesThatOverlapAreRefused) {
+  for (const std::uint64_t source : {kDevice, kDevice + 63, kDevice - 63}) {
+    EXPECT_THAT(
+        objection_to({{0x9000, 0x1000, 64_B}, {kDevice, source, 64_B}}),
+        AllOf(HasSubstr("requests[1] writes 64 bytes at 0x10000000000"),
+              HasSubstr(fmt::format("reads them at {:#x}: its two sides overlap", source))));
+  }
+  EXPECT_EQ(objection_to({{kDevice, kDevice + 64, 64_B}}), "") << "side by side";
+}
+
+// Against a comparison of every pair: whether a batch is taken, among many small ones.
+TEST(CopyChecksModel, RefusesExactlyWhatMeets) {
+  int taken = 0;
+  for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
+    std::mt19937_64 random(seed);
+    std::vector<CopyRequest> requests(1 + random() % 4);
+    for (CopyRequest& request : requests)
+      request = {1 + random() % 60, 1 + random() % 60, Bytes{1 + random() % 9}};
+    const auto meet = [](std::uint64_t a, Bytes a_bytes, std::uint64_t b, Bytes b_bytes) {
+      return a < b + b_bytes.count && b < a + a_bytes.count;
+    };
+    bool good = true;
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      for (std::size_t j = 0; j < requests.size(); ++j) {
+        const CopyRequest& a = requests[i];
+        const CopyRequest& b = requests[j];
+        if (meet(a.destination, a.bytes, b.source, b.bytes)) good = false;
+        const bool same =
+            a.destination == b.destination && a.source == b.source && a.bytes == b.bytes;
+        if (i != j && !same && meet(a.destination, a.bytes, b.destination, b.bytes)) good = false;
+      }
+    }
+    taken += good ? 1 : 0;
+    EXPECT_EQ(objection_to(requests).empty(), good) << "seed " << seed;
+  }
+  EXPECT_GT(taken, 200);
 }
 
 TEST(CopyChecks, AnErrorOfTheDriverIsPassedOn) {

@@ -169,6 +169,18 @@ TEST_P(CopyEngineTest, ACopyThatLeavesTheMemoryOfTheDeviceIsRefusedAndTheDeviceL
   EXPECT_TRUE(copy({inside}).wait()) << "the context is as it was";
 }
 
+TEST_P(CopyEngineTest, CopiesThatDependOnTheirOrderAreRefusedBeforeAnyIsMade) {
+  const std::uint64_t host = address_of(pinned());
+  const std::vector<CopyRequest> batches[] = {
+      {{device_, host, 512_B}, {host + 4096, device_ + 100, 64_B}},
+      {{device_, device_ + 10, 4_KiB}},
+      {{device_, device_, 4_KiB}},
+  };
+  for (const std::vector<CopyRequest>& batch : batches)
+    EXPECT_EQ(engine_->submit(batch, {}).error().code(), Code::invalid_argument);
+  EXPECT_EQ(sim_.calls("cuMemcpyAsync"), 0U);
+}
+
 // Memory of a pool consists of many mappings, which lie side by side or apart in one reservation.
 TEST_P(CopyEngineTest, ACopyMayGoThroughMappingsThatTouchAndNotIntoAGap) {
   Device& device = sim_.test_side();
