@@ -205,11 +205,10 @@ typedef struct ferry_copy_request {
 FERRY_API ferry_status ferry_pinned_pool_create(int device, ferry_pinned_pool** pool);
 
 /* Destroys a pool and unpins all of its memory; blocks still live become invalid.
- *   - requires: no other thread uses the pool; its copy engines are destroyed; no stream of the
- *             device captures
+ *   - requires: no other thread uses the pool; no stream of the device captures
  *   - stream order: after all work of the device
  *   - blocks host: until the device is idle
- *   - errors: none */
+ *   - errors: INVALID_ARGUMENT (copy engines of the pool are not destroyed yet; nothing is done) */
 FERRY_API ferry_status ferry_pinned_pool_destroy(ferry_pinned_pool* pool);
 
 /* Allocates `bytes` of pinned memory, aligned to 4 KiB. 0 bytes give a NULL pointer. Freed blocks
@@ -246,7 +245,7 @@ FERRY_API ferry_status ferry_pinned_pool_trim(ferry_pinned_pool* pool, uint64_t 
                                               uint64_t* returned_bytes);
 
 /* Makes an engine for copies of the pool's device.
- *   - requires: a live pool, which outlives the engine
+ *   - requires: a live pool, which is not destroyed before the engine
  *   - stream order: none
  *   - blocks host: never waits for the device
  *   - errors: OUT_OF_MEMORY, those of the driver */
@@ -254,10 +253,10 @@ FERRY_API ferry_status ferry_copy_engine_create(ferry_pinned_pool* pool,
                                                 ferry_copy_engine** engine);
 
 /* Destroys an engine.
- *   - requires: no other thread uses it; its tickets are destroyed
+ *   - requires: no other thread uses it
  *   - stream order: after all of its copies
  *   - blocks host: until they have run
- *   - errors: none */
+ *   - errors: INVALID_ARGUMENT (tickets of the engine are not destroyed yet; nothing is done) */
 FERRY_API ferry_status ferry_copy_engine_destroy(ferry_copy_engine* engine);
 
 /* Submits `count` copies, which are unordered among themselves: neighbours become one copy, and

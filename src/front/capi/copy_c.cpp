@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C API of pinned memory and copies: checks of arguments, then the functions of floors 2 and 3.
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,17 +10,22 @@
 #include "memory/pinned_pool.hpp"
 #include "transfer/copy_engine.hpp"
 
+// What was made of a handle refers to it, so that it may not go first; each counts what it has.
 struct ferry_pinned_pool {
   std::unique_ptr<ferry::Device> device;  // outlives the pool
   std::unique_ptr<ferry::PinnedPool> pool;
+  std::atomic<size_t> engines{0};
 };
 
 struct ferry_copy_engine {
   std::unique_ptr<ferry::CopyEngine> engine;
+  ferry_pinned_pool& made_of;
+  std::atomic<size_t> tickets{0};
 };
 
 struct ferry_ticket {
   ferry::Ticket ticket;
+  ferry_copy_engine& made_of;
 };
 
 namespace {
@@ -48,6 +54,13 @@ std::vector<CopyRequest> to_requests(const ferry_copy_request* requests, size_t 
   return converted;
 }
 
+ferry_status refuse_to_destroy(const char* function, size_t count, const char* users,
+                               const char* first) {
+  return fail(FERRY_ERROR_INVALID_ARGUMENT, std::string(function) + ": in use by " +
+                                                std::to_string(count) + ' ' + users +
+                                                ", to be destroyed first with " + first);
+}
+
 ferry_status answer_about_pointer(const Status& status, const ferry::PinnedPool& pool,
                                   const void* pointer, const char* function) {
   return status ? FERRY_OK : fail(Failure(status, pool.place_of(pointer)), function);
@@ -66,7 +79,7 @@ ferry_status ferry_pinned_pool_create(int device, ferry_pinned_pool** pool) {
         ferry::Device::open(*driver, ferry::DeviceId{device});
     if (!opened) return fail_about_device(opened.error(), *driver, device, kName);
     auto made = std::make_unique<ferry::PinnedPool>(**opened);
-    *pool = new ferry_pinned_pool{std::move(opened).value(), std::move(made)};
+    *pool = new ferry_pinned_pool{std::move(opened).value(), std::move(made), {}};
     return FERRY_OK;
   });
 }
@@ -75,6 +88,8 @@ ferry_status ferry_pinned_pool_destroy(ferry_pinned_pool* pool) {
   constexpr const char* kName = "ferry_pinned_pool_destroy";
   return guarded(kName, [&]() -> ferry_status {
     if (pool == nullptr) return null_argument(kName, "pool");
+    if (const size_t engines = pool->engines; engines > 0)
+      return refuse_to_destroy(kName, engines, "copy engine(s)", "ferry_copy_engine_destroy");
     pool->pool.reset();
     delete pool;
     return FERRY_OK;
@@ -137,7 +152,8 @@ ferry_status ferry_copy_engine_create(ferry_pinned_pool* pool, ferry_copy_engine
     Result<std::unique_ptr<ferry::CopyEngine>> made =
         ferry::CopyEngine::create(*pool->device, *pool->pool);
     if (!made) return fail(made.error(), kName);
-    *engine = new ferry_copy_engine{std::move(made).value()};
+    *engine = new ferry_copy_engine{std::move(made).value(), *pool, {}};
+    ++pool->engines;
     return FERRY_OK;
   });
 }
@@ -146,7 +162,11 @@ ferry_status ferry_copy_engine_destroy(ferry_copy_engine* engine) {
   constexpr const char* kName = "ferry_copy_engine_destroy";
   return guarded(kName, [&]() -> ferry_status {
     if (engine == nullptr) return null_argument(kName, "engine");
+    if (const size_t tickets = engine->tickets; tickets > 0)
+      return refuse_to_destroy(kName, tickets, "ticket(s)", "ferry_ticket_destroy");
+    ferry_pinned_pool& pool = engine->made_of;
     delete engine;
+    --pool.engines;
     return FERRY_OK;
   });
 }
@@ -173,7 +193,8 @@ ferry_status ferry_copy_batch(ferry_copy_engine* engine, const ferry_copy_reques
     Result<ferry::Ticket, Failure> submitted =
         engine->engine->submit(to_requests(requests, count), {after_streams, after_tickets});
     if (!submitted) return fail(submitted.error(), kName);
-    *ticket = new ferry_ticket{std::move(submitted).value()};
+    *ticket = new ferry_ticket{std::move(submitted).value(), *engine};
+    ++engine->tickets;
     return FERRY_OK;
   });
 }
@@ -208,7 +229,10 @@ ferry_status ferry_ticket_wait_on(const ferry_ticket* ticket, void* stream) {
 
 ferry_status ferry_ticket_destroy(ferry_ticket* ticket) {
   return guarded("ferry_ticket_destroy", [&]() -> ferry_status {
+    if (ticket == nullptr) return FERRY_OK;
+    ferry_copy_engine& engine = ticket->made_of;
     delete ticket;
+    --engine.tickets;
     return FERRY_OK;
   });
 }

@@ -170,6 +170,27 @@ TEST_F(CopyC, RefusalsNameTheArgument) {
                                         HasSubstr("device 77 was asked for, and the driver has")));
 }
 
+TEST_F(CopyC, NothingIsDestroyedBeforeWhatWasMadeOfIt) {
+  unsigned char* const block = pinned();
+  ferry_ticket* const first = copy(device_, block);
+  ferry_ticket* const second = copy(device_, block, {first});
+  EXPECT_EQ(ferry_pinned_pool_destroy(pinned_), FERRY_ERROR_INVALID_ARGUMENT);
+  EXPECT_THAT(ferry_last_error(), AllOf(HasSubstr("in use by 1 copy engine(s)"),
+                                        HasSubstr("ferry_copy_engine_destroy")));
+  EXPECT_EQ(ferry_copy_engine_destroy(engine_), FERRY_ERROR_INVALID_ARGUMENT);
+  EXPECT_THAT(ferry_last_error(),
+              AllOf(HasSubstr("in use by 2 ticket(s)"), HasSubstr("ferry_ticket_destroy")));
+  EXPECT_EQ(ferry_ticket_wait(second), FERRY_OK) << "all goes on as before";
+  EXPECT_EQ(ferry_ticket_destroy(first), FERRY_OK);
+  EXPECT_EQ(ferry_copy_engine_destroy(engine_), FERRY_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(ferry_ticket_destroy(second), FERRY_OK);
+  ferry_copy_engine* other = nullptr;
+  EXPECT_EQ(ferry_copy_engine_create(pinned_, &other), FERRY_OK);
+  EXPECT_EQ(ferry_copy_engine_destroy(other), FERRY_OK);
+  EXPECT_EQ(ferry_pinned_pool_destroy(pinned_), FERRY_ERROR_INVALID_ARGUMENT)
+      << "the other engine is gone, this one is not";
+}
+
 TEST_F(CopyC, NullHandlesAreRefused) {
   int complete = 0;
   void* pointer = nullptr;
