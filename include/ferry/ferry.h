@@ -268,7 +268,8 @@ FERRY_API ferry_status ferry_copy_engine_destroy(ferry_copy_engine* engine);
  *             until the call returns. Checked by address before anything is copied: no request
  *             writes what another of the batch writes (the same request made twice is one) or
  *             reads, nor what it reads itself; every side of a device has memory to its end.
- *             Not checked: one memory mapped at several addresses, host memory that is not there
+ *             Not checked: one memory mapped at several addresses, and host memory, as which an
+ *             address counts that the driver does not know
  *   - stream order: after the work queued so far on `streams` and after the copies of `tickets`
  *   - blocks host: where a side is pageable: until such sources are read and such destinations
  *                  written

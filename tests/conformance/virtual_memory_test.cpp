@@ -317,5 +317,17 @@ TEST_F(VirtualMemory, PointerAttributesTellReservationAndMapping) {
   FERRY_OK(unmap(2, 1));
 }
 
+// Unlike the attributes, so that a program can learn how far the memory goes.
+TEST_F(VirtualMemory, AddressRangeIsThatOfTheMapping) {
+  back(2, 1);
+  CUdeviceptr start = 0;
+  std::size_t size = 0;
+  FERRY_OK(cuda().cuMemGetAddressRange_v2(&start, &size, at(2) + 5));
+  EXPECT_EQ(start, at(2));
+  EXPECT_EQ(size, granule);
+  EXPECT_NE(cuda().cuMemGetAddressRange_v2(&start, &size, at(1) + 5), CUDA_SUCCESS);
+  FERRY_OK(unmap(2, 1));
+}
+
 }  // namespace
 }  // namespace ferry::conformance
