@@ -8,12 +8,14 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "driver/driver.hpp"
 #include "front/cli/cli.hpp"
 #include "front/cli/sim_profiles.hpp"
+#include "front/traces/messages.hpp"
 
 namespace ferry::cli {
 
@@ -23,7 +25,7 @@ constexpr int kExitCannotExecute = 126;  // as shells say it
 constexpr int kExitNoProgram = 127;
 
 struct RunOptions {
-  std::string settings;
+  std::optional<std::string> settings;  // in the place of FERRY_SIM
   bool no_preload = false;
   std::vector<std::string> program;
 };
@@ -51,7 +53,14 @@ void point_to_stand_in(const std::string& folder, const RunOptions& options) {
   }
   set_variable("FERRY_DRIVER", "sim");
   set_variable("FERRY_SIM_DIR", folder);
-  if (!options.settings.empty()) set_variable("FERRY_SIM", options.settings);
+  if (!options.settings) return;
+  const std::string replaced = variable("FERRY_SIM");
+  if (!replaced.empty() && replaced != *options.settings) {
+    fmt::print(stderr,
+               "ferry: FERRY_SIM is set to \"{}\" and not heeded: --settings counts alone.\n",
+               replay::printable(replaced));
+  }
+  set_variable("FERRY_SIM", *options.settings);
 }
 
 // Returns only when the program could not be started.
@@ -107,7 +116,8 @@ void add_run_command(CLI::App& sim, const WordsAfterDashes& words, int& exit_cod
       "Each is explained in ferry/sim.h.");
   command->add_option(
       "--settings", options->settings,
-      "Settings of the stand-in (below), such as \"profile=h200-pcie5;devices=2;schedule=lazy\"");
+      "Settings of the stand-in (below), such as \"profile=h200-pcie5;devices=2;schedule=lazy\". "
+      "They take the place of those in FERRY_SIM, all of them");
   command->add_flag("--no-preload", options->no_preload,
                     "Only set the search path: for programs that do not bear LD_PRELOAD, such as "
                     "those built with the address sanitizer");

@@ -61,6 +61,23 @@ TEST(SimRun, KeepsSettingsThatWereThere) {
   EXPECT_THAT(run.out, has_line("LD_LIBRARY_PATH=" + stand_in_folder()));
 }
 
+TEST(SimRun, SettingsTakeThePlaceOfTheVariableAndSaySo) {
+  const Outcome run =
+      sim({"run", "--settings", "capacity=1GiB", "--", "env"}, {"FERRY_SIM=devices=4;seed=\x1b"});
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_THAT(run.out, has_line("FERRY_SIM=capacity=1GiB"));
+  EXPECT_EQ(run.err,
+            "ferry: FERRY_SIM is set to \"devices=4;seed=\\x1b\" and not heeded: --settings counts "
+            "alone.\n");
+  const Outcome none = sim({"run", "--settings", "", "--", "env"}, {"FERRY_SIM=devices=4"});
+  EXPECT_THAT(none.out, has_line("FERRY_SIM="));
+  EXPECT_THAT(none.err, HasSubstr("\"devices=4\" and not heeded"));
+  for (const char* const nothing_lost : {"FERRY_SIM", "FERRY_SIM=", "FERRY_SIM=devices=2"})
+    EXPECT_THAT(sim({"run", "--settings", "devices=2", "--", "env"}, {nothing_lost}).err,
+                IsEmpty());
+  EXPECT_THAT(sim({"run", "--help"}).out, HasSubstr("the place of those in FERRY_SIM"));
+}
+
 TEST(SimRun, PassesArgumentsAndExitCodeThrough) {
   const Outcome run =
       sim({"run", "--", "sh", "-c", "echo \"$0 $1\"; exit 7", "--one", "two words"});
