@@ -126,19 +126,18 @@ std::string describe_error(const CudaTable& cuda, CUresult result) {
 
 // The stand-in says what it does not understand; its cuInit would print that and fail without
 // words. "" for every other library.
-std::string settings_trouble(void* library) {
-  const auto settings_error =
+std::string settings_error(void* library) {
+  const auto error =
       reinterpret_cast<ferry_sim_settings_error_fn>(dlsym(library, FERRY_SIM_SETTINGS_ERROR));
-  if (settings_error == nullptr || *settings_error() == '\0') return "";
-  return fmt::format("the stand-in does not understand FERRY_SIM: {}.", settings_error());
+  return error == nullptr ? "" : error();
 }
 
 }  // namespace
 
-std::string stand_in_settings_trouble() {
+std::string stand_in_settings_error() {
   const std::string file = library_file({DriverChoice::Kind::sim, ""}).file;
   void* const library = file.empty() ? nullptr : dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-  return library == nullptr ? "" : settings_trouble(library);
+  return library == nullptr ? "" : settings_error(library);
 }
 
 std::string format_cuda_version(int version) {
@@ -187,7 +186,8 @@ std::string Driver::resolve() {
 }
 
 std::string Driver::initialise(const DriverChoice& choice) {
-  if (std::string trouble = settings_trouble(library_); !trouble.empty()) return trouble;
+  if (const std::string error = settings_error(library_); !error.empty())
+    return fmt::format("the stand-in does not understand FERRY_SIM: {}.", error);
   if (const CUresult result = table_->cuInit(0); result != CUDA_SUCCESS) {
     const std::string remedy = is_stand_in_
                                    ? "Check its settings in FERRY_SIM, and CUDA_VISIBLE_DEVICES."

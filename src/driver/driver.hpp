@@ -28,9 +28,9 @@ struct DeviceInfo {
 // "13.0" for 13000: how CUDA writes versions as numbers.
 [[nodiscard]] std::string format_cuda_version(int version);
 
-// What the stand-in does not understand of FERRY_SIM, in a text for people; "" where it would
-// start. Loads it, without starting it.
-[[nodiscard]] std::string stand_in_settings_trouble();
+// What the stand-in does not understand of FERRY_SIM, in its words; "" where it would start. Loads
+// it, without starting it.
+[[nodiscard]] std::string stand_in_settings_error();
 
 // One loaded and initialised driver library. Requires: outlives every Device made from it.
 // Thread safety: all calls may come from any thread.

@@ -75,8 +75,10 @@ int run_program(const RunOptions& options) {
                     folder));
   }
   point_to_stand_in(folder, options);
-  if (const std::string trouble = stand_in_settings_trouble(); !trouble.empty())
-    return fail(kExitUsage, trouble);
+  if (const std::string error = stand_in_settings_error(); !error.empty()) {
+    return fail(kExitUsage, fmt::format("the stand-in does not understand {}: {}.",
+                                        options.settings ? "--settings" : "FERRY_SIM", error));
+  }
   std::vector<char*> arguments;
   for (const std::string& word : options.program)
     arguments.push_back(const_cast<char*>(word.c_str()));

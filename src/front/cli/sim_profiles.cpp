@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -11,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "driver/driver.hpp"
 #include "front/cli/cli.hpp"
 #include "front/cli/sim_command.hpp"
 
@@ -102,7 +104,13 @@ void print_section(const std::string& section, const Json& figures) {
 
 int show_profile(const Options& options) {
   const bool is_path = options.name.find('/') != std::string::npos;
-  if (!is_path && profile_folder().empty()) return fail(kExitFailure, kNoStandIn);
+  if (profile_folder().empty()) return fail(kExitFailure, kNoStandIn);
+  if (is_path) {
+    // The stand-in alone knows what a profile must have.
+    setenv("FERRY_SIM", ("profile=" + options.name).c_str(), 1);
+    if (const std::string error = stand_in_settings_error(); !error.empty())
+      return fail(kExitUsage, error + ".");
+  }
   const std::filesystem::path path =
       is_path ? std::filesystem::path(options.name) : profile_folder() / (options.name + ".json");
   if (!is_path && !std::filesystem::exists(path)) {

@@ -46,6 +46,7 @@ class ScratchFile {
   ScratchFile(const ScratchFile&) = delete;
   ScratchFile& operator=(const ScratchFile&) = delete;
 
+  [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] int descriptor() const { return file_; }
   [[nodiscard]] std::string content() const {
     std::ostringstream text;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "front/cli/run_program.hpp"
@@ -81,6 +82,26 @@ TEST(SimShow, AFileByItsPath) {
   const Outcome run = sim({"show", list[1].at("path").get<std::string>()});
   EXPECT_EQ(run.exit_code, 0) << run.err;
   EXPECT_THAT(run.out, HasSubstr("gh200-c2c: "));
+}
+
+TEST(SimShow, AFileIsRefusedAsItIsWhereItWouldCount) {
+  const testing::ScratchFile file;
+  std::ofstream(file.path()) << "{}";
+  const std::string refusal =
+      "the profile " + file.path() + " is not valid: \"name\" is missing.\n";
+  for (const char* const form : {"", "--json"}) {
+    std::vector<std::string> line{"show", file.path()};
+    if (*form != '\0') line.emplace_back(form);
+    const Outcome show = sim(line, {"FERRY_SIM=devices=many"});
+    EXPECT_EQ(show.exit_code, 2);
+    EXPECT_THAT(show.out, IsEmpty());
+    EXPECT_EQ(show.err, "ferry: " + refusal);
+  }
+  const Outcome run = sim({"run", "--settings", "profile=" + file.path(), "--", "true"});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_EQ(run.err, "ferry: the stand-in does not understand --settings: " + refusal);
+  const Outcome variable = sim({"run", "--", "true"}, {"FERRY_SIM=profile=" + file.path()});
+  EXPECT_EQ(variable.err, "ferry: the stand-in does not understand FERRY_SIM: " + refusal);
 }
 
 TEST(SimRunWithProfile, AnUnknownOneIsRefusedWithTheList) {
