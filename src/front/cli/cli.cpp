@@ -59,26 +59,44 @@ constexpr const char* kFooter =
     "Exit codes: 0 success, 1 failure, 2 a command line or file that cannot be understood,\n"
     "3 out of memory.";
 
+// "ferry replay": the innermost command that was understood.
+struct Understood {
+  const CLI::App* command;
+  std::string line;
+};
+
+Understood understood(const CLI::App& app) {
+  Understood found{&app, "ferry"};
+  while (!found.command->get_subcommands().empty()) {
+    found.command = found.command->get_subcommands().front();
+    found.line += " " + found.command->get_name();
+  }
+  return found;
+}
+
+// "path, run, list and show"
+std::string commands_of(const CLI::App& command) {
+  const std::vector<const CLI::App*> commands = command.get_subcommands({});
+  std::string names;
+  for (std::size_t i = 0; i < commands.size(); ++i) {
+    const char* const before = i == 0 ? "" : i + 1 == commands.size() ? " and " : ", ";
+    names += before + commands[i]->get_name();
+  }
+  return names;
+}
+
 // What was wrong with the command line, in one sentence.
-std::string describe(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
-  if (argc == 1) return "a command is needed";
-  if (app.get_subcommands().empty()) {
-    return fmt::format("there is no {} \"{}\"", argv[1][0] == '-' ? "option" : "command", argv[1]);
+std::string describe(const CLI::App& command, const CLI::ParseError& error) {
+  // The parser asks for a command before it wonders about words.
+  if (error.get_name() == "RequiredError" && !command.get_subcommands({}).empty()) {
+    const std::vector<std::string> unknown = command.remaining();
+    if (unknown.empty()) return fmt::format("a command is needed: {}", commands_of(command));
+    if (unknown[0].starts_with('-')) return fmt::format("there is no option \"{}\"", unknown[0]);
+    return fmt::format("there is no command \"{}\", but {}", unknown[0], commands_of(command));
   }
   std::string text = error.what();
   while (!text.empty() && (text.back() == '\n' || text.back() == '.')) text.pop_back();
   return text;
-}
-
-// "ferry replay --help": of the innermost command that was understood.
-std::string help_of(const CLI::App& app) {
-  std::string line = "ferry";
-  const CLI::App* command = &app;
-  while (!command->get_subcommands().empty()) {
-    command = command->get_subcommands().front();
-    line += " " + command->get_name();
-  }
-  return line + " --help";
 }
 
 // A command line for the parser. It takes words such as [a,b] for lists of words, so those after --
@@ -154,8 +172,9 @@ int run_line(int argc, char** argv) {
   } catch (const CLI::Success& success) {  // --help and --version
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
-    const std::string mistake = describe(app, error, argc, argv);
-    return refuse(app, fmt::format("{}; see {}.", mistake, help_of(app)), argc, argv);
+    const auto [command, name] = understood(app);
+    const std::string mistake = describe(*command, error);
+    return refuse(app, fmt::format("{}; see {} --help.", mistake, name), argc, argv);
   } catch (const std::bad_alloc&) {
     return fail(kExitOutOfMemory, kHostMemoryExhausted);
   }

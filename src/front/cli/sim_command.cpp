@@ -4,12 +4,15 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "driver/driver.hpp"
@@ -98,6 +101,43 @@ int run_program(const RunOptions& options) {
               fmt::format("\"{}\" could not be started: {}.", arguments[0], std::strerror(error)));
 }
 
+// As a shell takes it for one word.
+std::string quoted(const std::string& word) {
+  const bool plain = !word.empty() && std::ranges::all_of(word, [](unsigned char c) {
+    return std::isalnum(c) != 0 || std::string_view("_-./=,:+@%").find(c) != std::string_view::npos;
+  });
+  if (plain) return word;
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+// A program that was given without the -- before it: the line that would have been right.
+std::string line_with_dashes(const RunOptions& options, const std::vector<std::string>& program) {
+  std::string line = "ferry sim run";
+  if (options.settings) line += " --settings " + quoted(*options.settings);
+  if (options.no_preload) line += " --no-preload";
+  line += " --";
+  for (const std::string& word : program) line += " " + quoted(word);
+  return line;
+}
+
+void check_words(const CLI::App& command, const RunOptions& options,
+                 const WordsAfterDashes& words) {
+  const std::vector<std::string> surplus = command.remaining();
+  if (surplus.empty() && words.empty()) throw CLI::RequiredError("after --, a program");
+  if (surplus.empty()) return;
+  std::string mistake;
+  if (surplus[0].starts_with('-')) {
+    mistake = fmt::format("there is no option \"{}\"", surplus[0]);
+  } else if (words.empty()) {
+    mistake = "-- is missing before the program: " + line_with_dashes(options, surplus);
+  } else {
+    mistake = fmt::format("\"{}\" stands before --, and the program after it", surplus[0]);
+  }
+  throw CLI::ExtrasError(std::move(mistake), CLI::ExitCodes::ExtrasError);
+}
+
 void add_run_command(CLI::App& sim, const WordsAfterDashes& words, int& exit_code) {
   const auto options = std::make_shared<RunOptions>();
   CLI::App* const command = sim.add_subcommand("run", "Run a program on the stand-in");
@@ -115,7 +155,12 @@ void add_run_command(CLI::App& sim, const WordsAfterDashes& words, int& exit_cod
       "                 fault=cuMemCreate@after8GiB:2, fault=cuMemcpyAsync@5-:700,sticky\n"
       "  slow engines   slow=to_device:4@10us-2ms, stuck=0/compute@1ms-5ms (with a profile)\n"
       "  other faults   stall=cuMemcpyAsync@2:50, lost=0@100, at_exit=deinitialized\n"
-      "Each is explained in ferry/sim.h.");
+      "Each is explained in ferry/sim.h.\n"
+      "\n"
+      "Exit code: the program's own. 66 where it would have been 0 and accesses that nothing\n"
+      "orders were found, each named on standard error as \"ferry-sim: hazard: ...\" (not with\n"
+      "hazards=off). 2: settings that are not understood. 126, 127: the program could not be\n"
+      "started, or is not there.");
   command->add_option(
       "--settings", options->settings,
       "Settings of the stand-in (below), such as \"profile=h200-pcie5;devices=2;schedule=lazy\". "
@@ -123,8 +168,9 @@ void add_run_command(CLI::App& sim, const WordsAfterDashes& words, int& exit_cod
   command->add_flag("--no-preload", options->no_preload,
                     "Only set the search path: for programs that do not bear LD_PRELOAD, such as "
                     "those built with the address sanitizer");
-  command->callback([options, &words, &exit_code] {
-    if (words.empty()) throw CLI::RequiredError("after --, a program");
+  command->allow_extras();  // a program without -- among them
+  command->callback([command, options, &words, &exit_code] {
+    check_words(*command, *options, words);
     options->program = words;
     exit_code = run_program(*options);
   });

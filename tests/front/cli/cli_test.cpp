@@ -48,16 +48,21 @@ class CliMisuse : public ::testing::TestWithParam<Misuse> {};
 
 INSTANTIATE_TEST_SUITE_P(
     Lines, CliMisuse,
-    ::testing::Values(Misuse{{}, "a command is needed"},
-                      Misuse{{"frobnicate"}, "there is no command \"frobnicate\""},
-                      Misuse{{"--frobnicate"}, "there is no option \"--frobnicate\""},
-                      Misuse{{"doctor", "--frobnicate"}, "--frobnicate", "ferry doctor --help"},
-                      Misuse{{"doctor", "surplus"}, "surplus", "ferry doctor --help"},
-                      Misuse{{"doctor", "--device"}, "--device", "ferry doctor --help"},
-                      Misuse{{"replay", "--frobnicate"}, "--frobnicate", "ferry replay --help"},
-                      Misuse{{"replay", "--costs"}, "--costs", "ferry replay --help"},
-                      Misuse{{"sim"}, "subcommand is required", "ferry sim --help"},
-                      Misuse{{"sim", "run"}, "program is required", "ferry sim run --help"}));
+    ::testing::Values(
+        Misuse{{}, "a command is needed: doctor, replay and sim"},
+        Misuse{{"frobnicate"}, "there is no command \"frobnicate\", but doctor, replay and sim"},
+        Misuse{{"--frobnicate"}, "there is no option \"--frobnicate\""},
+        Misuse{{"doctor", "--frobnicate"}, "--frobnicate", "ferry doctor --help"},
+        Misuse{{"doctor", "surplus"}, "surplus", "ferry doctor --help"},
+        Misuse{{"doctor", "--device"}, "--device", "ferry doctor --help"},
+        Misuse{{"replay", "--frobnicate"}, "--frobnicate", "ferry replay --help"},
+        Misuse{{"replay", "--costs"}, "--costs", "ferry replay --help"},
+        Misuse{{"sim"}, "a command is needed: path, run, list and show", "ferry sim --help"},
+        Misuse{{"sim", "frob", "x"},
+               "there is no command \"frob\", but path, run, list and show",
+               "ferry sim --help"},
+        Misuse{{"sim", "--frob"}, "there is no option \"--frob\"", "ferry sim --help"},
+        Misuse{{"sim", "run"}, "program is required", "ferry sim run --help"}));
 
 TEST_P(CliMisuse, IsOneSentenceAndExitCodeTwo) {
   const Outcome run = ferry_with(GetParam().arguments);

@@ -90,11 +90,33 @@ TEST(SimRun, PassesWordsInBracketsOn) {
   EXPECT_EQ(run.out, "[1,2] [] -- {\"a\":1}\n");
 }
 
-TEST(SimRun, WantsTheProgramAfterDashes) {
-  const Outcome run = sim({"run", "env"});
+TEST(SimRun, WantsTheProgramAfterDashesAndShowsTheLine) {
+  const Outcome run = sim({"run", "./upload", "--forget-wait", "it's", ""});
   EXPECT_EQ(run.exit_code, 2);
-  EXPECT_THAT(run.err, HasSubstr("see ferry sim run --help"));
+  EXPECT_EQ(run.err,
+            "ferry: -- is missing before the program: ferry sim run -- ./upload --forget-wait "
+            "'it'\\''s' ''; see ferry sim run --help.\n");
+  const Outcome with = sim({"run", "--no-preload", "--settings", "seed=1;devices=2", "env"});
+  EXPECT_THAT(with.err,
+              HasSubstr(": ferry sim run --settings 'seed=1;devices=2' --no-preload -- env;"));
+  EXPECT_EQ(with.exit_code, 2);
   EXPECT_EQ(sim({"path", "--", "env"}).exit_code, 2);
+}
+
+TEST(SimRun, WordsBeforeTheDashesAreNoProgram) {
+  const Outcome option = sim({"run", "--setings", "seed=1", "--", "env"});
+  EXPECT_EQ(option.exit_code, 2);
+  EXPECT_THAT(option.out, IsEmpty());
+  EXPECT_THAT(option.err, HasSubstr("there is no option \"--setings\"; see ferry sim run"));
+  const Outcome word = sim({"run", "seed=1", "--", "env"});
+  EXPECT_EQ(word.exit_code, 2);
+  EXPECT_THAT(word.err, HasSubstr("\"seed=1\" stands before --"));
+}
+
+TEST(SimRun, TheHelpExplainsTheExitCodes) {
+  const Outcome help = sim({"run", "--help"});
+  for (const char* const code : {"66 where", "hazards=off", "126, 127"})
+    EXPECT_THAT(help.out, HasSubstr(code));
 }
 
 TEST(SimRun, AFolderThatCannotBePreloadedIsNamed) {
