@@ -12,6 +12,7 @@
 #include "ferry/sim.h"
 #include "front/cli/cli.hpp"
 #include "front/cli/doctor_checks.hpp"
+#include "front/replay/stand_in_settings.hpp"
 #include "front/traces/messages.hpp"
 #include "front/version.hpp"
 
@@ -115,7 +116,7 @@ void hold_data(const Driver& driver) {
   const auto reset = reinterpret_cast<ferry_sim_reset_fn>(driver.find_symbol(FERRY_SIM_RESET));
   const char* const settings = std::getenv("FERRY_SIM");
   if (reset == nullptr || settings == nullptr) return;
-  static_cast<void>(reset((std::string(settings) + ";data=real").c_str()));
+  static_cast<void>(reset(replay::with_setting(settings, "data", "real").c_str()));
 }
 
 Report examine_all(const DriverChoice& choice) {

@@ -10,6 +10,7 @@
 #include "ferry/sim.h"
 #include "front/replay/pair_timer.hpp"
 #include "front/replay/replay_machine.hpp"
+#include "front/replay/stand_in_settings.hpp"
 #include "front/replay/trace_streams.hpp"
 
 namespace ferry::replay {
@@ -211,9 +212,10 @@ void ReplaySession::adopt(ReplayOutcome outcome, DeviceResult& result) const {
 // there is no figure.
 void ReplaySession::time_pairs_of(const Job& job, DeviceResult& result) const {
   report_progress(fmt::format("{}: timing", job.name));
-  Result<std::unique_ptr<ReplayMachine>, std::string> machine = ReplayMachine::open(
-      driver_,
-      {.stand_in = options_.stand_in + ";schedule=eager;data=none", .capacity = ample(job.trace)});
+  const std::string settings =
+      with_setting(with_setting(options_.stand_in, "schedule", "eager"), "data", "none");
+  Result<std::unique_ptr<ReplayMachine>, std::string> machine =
+      ReplayMachine::open(driver_, {.stand_in = settings, .capacity = ample(job.trace)});
   if (!machine) return;
   Result<std::unique_ptr<TraceStreams>> streams =
       TraceStreams::open((*machine)->tool_device(), job.trace);

@@ -26,4 +26,12 @@ struct StandInSettings {
       std::optional<std::uint64_t> seed);
 };
 
+// The value of a key in a text; of one that is there twice either: the stand-in refuses the text.
+[[nodiscard]] std::optional<std::string_view> setting_in(std::string_view text,
+                                                         std::string_view key);
+
+// `text` with this value of the key in place of its own: a key may be given only once.
+[[nodiscard]] std::string with_setting(std::string_view text, std::string_view key,
+                                       std::string_view value);
+
 }  // namespace ferry::replay

@@ -52,8 +52,9 @@ struct Settings {
   bool deinitialized_at_exit = false;
 };
 
-// Applies `text` over `base`. Empty parts are ignored. The error names the part that was not
-// understood and what would have been valid.
+// Applies `text` over `base`. A key stands in it once, but for those that add to lists; empty parts
+// are ignored. The error names the part that is wrong, alone or beside others, and what would be
+// valid.
 [[nodiscard]] Result<Settings, std::string> apply_settings(const Settings& base,
                                                            std::string_view text);
 

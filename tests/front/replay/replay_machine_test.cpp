@@ -25,6 +25,18 @@ TEST(ReplayMachine, WithoutOneTheSettingsDecide) {
   EXPECT_GE(open_machine()->pool_device().memory_info()->total, 512_GiB);
 }
 
+// The stand-in refuses such a device; a search may come by it.
+TEST(ReplayMachine, ACapacityThatNoDeviceHasIsTooSmallForAnything) {
+  for (const char* settings : {"", "taken=8GiB"}) {
+    const auto machine = open_machine(settings, 1_MiB);
+    ASSERT_NE(machine, nullptr) << settings;
+    EXPECT_EQ(machine->pool().allocate(4_KiB, StreamRef{}).error().code(), Code::out_of_memory);
+  }
+  const auto machine = open_machine("taken=8GiB", 6_GiB);
+  ASSERT_NE(machine, nullptr);
+  EXPECT_EQ(machine->pool().allocate(4_KiB, StreamRef{}).error().code(), Code::out_of_memory);
+}
+
 TEST(ReplayMachine, IsFreshEachTime) {
   {
     const auto machine = open_machine("", 64_MiB);

@@ -37,14 +37,21 @@ TEST(StandInSettings, TheCommandLineOutranksIt) {
   const StandInSettings over = settings("schedule=random;seed=9", "lazy", 11);
   EXPECT_EQ(over.schedule, "lazy");
   EXPECT_EQ(over.seed, 11U);
-  EXPECT_TRUE(over.text.ends_with(";schedule=lazy;seed=11")) << over.text;
-  EXPECT_EQ(settings("seed=1;seed=2").seed, 2U);
+  EXPECT_EQ(over.text, "schedule=lazy;seed=11");
+}
+
+TEST(StandInSettings, AValueTakesThePlaceOfTheOneThatIsThere) {
+  EXPECT_EQ(with_setting("", "data", "real"), "data=real");
+  EXPECT_EQ(with_setting("data=none", "data", "real"), "data=real");
+  EXPECT_EQ(with_setting(" data = none ; seed=1;;", "data", "real"), "seed=1;data=real");
+  EXPECT_EQ(with_setting("data;database=x", "data", "real"), "database=x;data=real");
 }
 
 TEST(StandInSettings, WhatComesOutIsUnderstood) {
   for (const std::string& text :
        {settings("").text, settings("", "lazy").text, settings("", {}, 7).text,
-        settings("devices=2;", "random", ~std::uint64_t{0}).text}) {
+        settings("devices=2;", "random", ~std::uint64_t{0}).text,
+        settings("schedule=lazy;seed=3", "random", 4).text}) {
     EXPECT_TRUE(ReplayMachine::open(testing::stand_in(), {.stand_in = text, .capacity = {}}).ok())
         << text;
   }

@@ -49,8 +49,7 @@ TEST(Settings, EveryKeyIsRead) {
   EXPECT_EQ(settings.faults[1].result, 1);
 }
 
-TEST(Settings, LaterPartsAndTextsWin) {
-  EXPECT_EQ(applied("devices=2;devices=4").devices, 4);
+TEST(Settings, LaterTextsWin) {
   Settings base;
   base.devices = 5;
   base.seed = 9;
@@ -74,6 +73,72 @@ TEST(Settings, ProblemsNameThePartAndTheChoices) {
   EXPECT_THAT(problem("capacity=0"), HasSubstr("capacity=0"));
   EXPECT_THAT(problem("data=some"), HasSubstr("real or none"));
   EXPECT_THAT(problem("seed=minus"), HasSubstr("seed=minus"));
+}
+
+TEST(Settings, AKeyIsGivenOnce) {
+  EXPECT_EQ(problem("devices=2;seed=1; devices =4"),
+            "'devices =4' is not understood; expected devices only once, and there is 'devices=2' "
+            "(these may repeat: fault, stall, lost, slow, stuck)");
+  for (const char* const key :
+       {"capacity=1GiB", "profile=h200-pcie5", "data=none", "schedule=lazy", "seed=1",
+        "threads=free", "hazards=off", "vmm=on", "granularity=2MiB", "rdma=on", "taken=1GiB",
+        "largest_piece=1GiB", "reserve_total=1GiB", "register_call=1GiB", "register_total=1GiB",
+        "reuse=late", "at_exit=usable"}) {
+    EXPECT_THAT(problem(std::string(key) + ";" + key), HasSubstr("only once")) << key;
+  }
+  const Settings settings = applied(
+      "fault=cuMemMap@1:2;fault=cuMemMap@2:2;stall=cuMemMap@3:1;stall=cuMemMap@4:1;lost=0;lost=0@9;"
+      "slow=peer:2@1us-2us;slow=peer:2@3us-4us;stuck=peer@5us-6us;stuck=peer@7us-8us");
+  EXPECT_EQ(settings.faults.size(), 4U);
+  EXPECT_EQ(settings.lost.size(), 2U);
+  EXPECT_EQ(settings.engine_windows.size(), 4U);
+}
+
+TEST(Settings, ACapacityThatHoldsNothingIsRefused) {
+  EXPECT_EQ(problem("seed=1;capacity=24"),
+            "'capacity=24' is not understood; expected a capacity of at least 2 MiB, the smallest "
+            "piece of memory (is a unit such as GiB missing?)");
+  EXPECT_THAT(problem("capacity=2047KiB"), testing::Not(HasSubstr("unit")));
+  EXPECT_EQ(applied("capacity=2MiB").capacity, 2_MiB);
+  EXPECT_EQ(applied("capacity=2097152").capacity, 2_MiB);
+  EXPECT_EQ(applied("capacity=64KiB;granularity=64KiB").capacity, 64_KiB);
+  EXPECT_THAT(problem("capacity=64KiB;granularity=64KiB;vmm=off"), HasSubstr("at least 2 MiB"));
+  EXPECT_EQ(applied("granularity=16MiB;capacity=2MiB").capacity, 2_MiB) << "of plain memory";
+}
+
+TEST(Settings, PiecesThatNothingFitsInAreRefused) {
+  EXPECT_THAT(problem("largest_piece=1MiB"),
+              testing::AllOf(HasSubstr("'largest_piece=1MiB'"),
+                             HasSubstr("a largest_piece of at least 2 MiB")));
+  EXPECT_THAT(problem("largest_piece=64"), HasSubstr("is a unit such as GiB missing?"));
+  EXPECT_EQ(applied("largest_piece=2MiB").limits.largest_piece, 2_MiB);
+  EXPECT_EQ(applied("largest_piece=64KiB;granularity=64KiB").limits.largest_piece, 64_KiB);
+  EXPECT_EQ(applied("largest_piece=none").limits.largest_piece, std::nullopt);
+}
+
+TEST(Settings, NoMoreIsTakenThanThereIs) {
+  for (const char* const text : {"taken=25GiB;capacity=24GiB", "capacity=24GiB;taken=25GiB"}) {
+    EXPECT_EQ(problem(text),
+              "'taken=25GiB' is not understood; expected taken to be at most the capacity, 24 GiB");
+  }
+  EXPECT_THAT(problem("taken=2TiB"), HasSubstr("1 TiB"));
+  EXPECT_EQ(applied("taken=24GiB;capacity=24GiB").limits.taken, 24_GiB) << "a device that is full";
+  EXPECT_EQ(applied("taken=2TiB;profile=x").limits.taken, 2048_GiB)
+      << "the profile's may be larger";
+  EXPECT_THAT(problem("taken=2GiB;profile=x;capacity=1GiB"), HasSubstr("1 GiB"));
+}
+
+TEST(Settings, APartIsBlamedThoughItsMatchCameEarlier) {
+  Settings base = applied("taken=8GiB;granularity=64KiB;largest_piece=64KiB");
+  const auto refusal = [&](std::string_view text) {
+    const Result<Settings, std::string> settings = apply_settings(base, text);
+    return settings.ok() ? "none" : settings.error();
+  };
+  EXPECT_THAT(refusal("capacity=1GiB"),
+              testing::AllOf(HasSubstr("'capacity=1GiB'"), HasSubstr("taken to be at most")));
+  EXPECT_THAT(refusal("granularity=2MiB"),
+              testing::AllOf(HasSubstr("'granularity=2MiB'"), HasSubstr("a largest_piece of")));
+  EXPECT_EQ(refusal("seed=4"), "none");
 }
 
 TEST(Settings, PartsGoToTheirReaders) {
