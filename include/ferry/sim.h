@@ -5,24 +5,39 @@
  *
  * The same settings can be given in the environment when the library loads:
  *   FERRY_SIM="profile=h200-pcie5;devices=2;capacity=24GiB;data=none;schedule=random;seed=7;hazards=abort;fault=cuMemCreate@3:2"
- * A setting that cannot be understood makes cuInit fail and prints the offending part.
+ * A setting that cannot be understood, or a key that is given twice, makes cuInit fail and prints
+ * the offending part. In brackets: what holds where a key is not given. SIZE is a number with a
+ * unit: K, M, G, T, P or E, alone or with B or iB after it, all of them powers of 1024 (24G, 24GB
+ * and 24GiB are the same; 1.5GiB is possible). Without a unit it is bytes.
  *
- * The machine: devices=2, capacity=24GiB (of each), profile=NAME, data=real|none (none: copies are
- * checked and counted, but move no bytes). Order: schedule=eager|lazy|random, seed=7,
- * hazards=off|report|abort. threads=free|turns: see ferry_sim_thread_begin.
+ * The machine:
+ *   devices=N             0 to 16 (1)
+ *   capacity=SIZE         memory of each device (1TiB, with a profile what its device has)
+ *   profile=NAME          of the machine whose times are modelled: ferry_sim_now_ps (none)
+ *   data=real|none        none: copies are checked and counted, but move no bytes (real)
  *
- * Limits of other machines (SIZE as 64MiB; "none" takes a limit away):
- *   vmm=off               no virtual memory management: CUDA_ERROR_NOT_SUPPORTED
- *   granularity=SIZE      of cuMemCreate and mappings, a power of two from 64KiB to 1GiB
+ * Order:
+ *   schedule=eager|lazy|random   queued work runs at once, only when something waits for it, or in
+ *                         an order that is drawn (eager)
+ *   seed=N                of what is drawn: the random schedule and faults with p0.25 (0)
+ *   hazards=off|report|abort     ferry_sim_take_hazards; abort: at the first (report)
+ *   threads=free|turns    ferry_sim_thread_begin (free)
+ *
+ * Limits of other machines ("none" takes away one that is a SIZE):
+ *   vmm=on|off            off: no virtual memory management: CUDA_ERROR_NOT_SUPPORTED (on)
+ *   granularity=SIZE      of cuMemCreate and mappings, a power of two from 64KiB to 1GiB (2MiB)
  *   rdma=off|on|refused   memory with gpuDirectRDMACapable: denied, granted, or granted and
- *                         useless: cuMemSetAccess then answers CUDA_ERROR_UNKNOWN
- *   taken=SIZE            of each device's memory is in use by other processes
+ *                         useless: cuMemSetAccess then answers CUDA_ERROR_UNKNOWN (off)
+ *   taken=SIZE            of each device's memory is in use by other processes (none)
  *   largest_piece=SIZE    memory is fragmented: larger requests find none, however much is free
- *   reserve_total=SIZE    of address reservations, all together
- *   register_call=SIZE    of one registration of host memory; register_total=SIZE of all together
+ *                         (none)
+ *   reserve_total=SIZE    of address reservations, all together (none)
+ *   register_call=SIZE    of one registration of host memory (none)
+ *   register_total=SIZE   of all of them together (none)
  *   reuse=late|immediate  when freed addresses, streams' and events' handles are given out again
+ *                         (late)
  *
- * Faults, which may be given several times:
+ * Faults (none). All keys but at_exit may be given several times:
  *   fault=FUNCTION@WHICH:RESULT      calls of a function (base name) fail; RESULT is a number or a
  *                                    name of cuda.h. With ",sticky" after it the current context is
  *                                    poisoned too, as by a fault of the device
@@ -38,8 +53,8 @@
  *   stuck=ENGINE@FROM-UNTIL          no progress between the two; both need a profile
  *     ENGINE: to_device, to_host, peer, compute, of all devices, or 1/to_device of device 1.
  *     FROM, UNTIL: 10us, 2ms, counted as ferry_sim_now_ps counts
- *   at_exit=deinitialized            calls made after the driver's own exit handler, which cuInit
- *                                    sets up, answer CUDA_ERROR_DEINITIALIZED (default: usable)
+ *   at_exit=usable|deinitialized     deinitialized: calls made after the driver's own exit handler,
+ *                                    which cuInit sets up, answer CUDA_ERROR_DEINITIALIZED (usable)
  *
  * Functions that return int: 0 on success, -1 for a bad argument.
  */
