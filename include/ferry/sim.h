@@ -46,9 +46,11 @@
  *     every4 each fourth; p0.25 each with this probability (drawn from seed; p0.25/7 from the seed
  *     7); after1GiB those that ask for more than is left of so many bytes, for functions that
  *     allocate, reserve or register
- *   lost=DEVICE@N:RESULT             from the Nth call on, of whichever function, all contexts of
- *                                    the device, later ones too, answer RESULT; without them at
- *                                    once and CUDA_ERROR_DEVICE_UNAVAILABLE
+ *   lost=DEVICE@N:RESULT             at the Nth call from now, of whichever function, the device is
+ *                                    lost: its contexts, later ones too, answer RESULT to
+ *                                    everything. Without @N it is lost at the next call, without
+ *                                    :RESULT the answer is CUDA_ERROR_DEVICE_UNAVAILABLE. Device 0
+ *                                    at the hundredth: lost=0@100:CUDA_ERROR_ECC_UNCORRECTABLE
  *   slow=ENGINE:FACTOR@FROM-UNTIL    so many times slower between two moments of virtual time
  *   stuck=ENGINE@FROM-UNTIL          no progress between the two; both need a profile
  *     ENGINE: to_device, to_host, peer, compute, of all devices, or 1/to_device of device 1.
