@@ -112,6 +112,8 @@ else()
   endif()
 endif()
 message(STATUS "ferry: CUDA headers from ${FERRY_CUDA_FOUND}/include")
+# A name for them that is the same on every machine, for the README and its readers.
+file(CREATE_LINK ${FERRY_CUDA_FOUND}/include ${CMAKE_BINARY_DIR}/cuda-include SYMBOLIC)
 
 add_library(ferry_cuda_headers INTERFACE)
 target_include_directories(ferry_cuda_headers SYSTEM INTERFACE ${FERRY_CUDA_FOUND}/include)

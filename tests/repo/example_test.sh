@@ -3,9 +3,9 @@
 # Builds the example of the driver API as the README says, outside the build tree, and runs it on the
 # stand-in: the correct program passes under every schedule, the one that forgets a wait never does.
 #
-# usage: example_test.sh FERRY SOURCE_FOLDER CXX_COMPILER CUDA_INCLUDE_FOLDER
+# usage: example_test.sh FERRY SOURCE_FOLDER CXX_COMPILER BUILD_FOLDER
 set -euo pipefail
-ferry=$1 source=$2 compiler=$3 cuda=$4
+ferry=$1 source=$2 compiler=$3 build=$4
 
 folder=$(realpath "$(mktemp -d)")
 trap 'rm -rf "$folder"' EXIT
@@ -21,6 +21,10 @@ cd "$folder"
 
 recipe=$(sed -n 's/^    \(c++ .*upload\.cpp .*\)$/\1/p' "$source/README.md")
 [[ -n $recipe ]] || { echo "the README has no recipe for the example" >&2; exit 1; }
+# The folder of cuda.h, as the README says where it is, with this build in the place of the release.
+place=$(sed -n 's|^    CUDA=$PWD/build/release/\([^ ]*\) .*$|\1|p' "$source/README.md")
+[[ -n $place ]] || { echo "the README does not say where cuda.h is" >&2; exit 1; }
+cuda=$build/$place
 CUDA=$cuda eval "$recipe"
 
 # And as a project of its own, as its CMakeLists.txt says.
