@@ -104,8 +104,14 @@ typedef int (*ferry_sim_peek_fn)(uint64_t address, void* out, size_t bytes);
 
 /* How many hazards (accesses to the same bytes that nothing orders) were found since the last take;
  * each was printed to stderr as "ferry-sim: hazard: ...", with both operations and where in the
- * program they were asked for. Those taken no longer count: a process
- * with others would end with status 66 where it ends with 0. Setting: hazards=off|report|abort. */
+ * program they were asked for. Those taken no longer count: a process with others would end with
+ * status 66 where it ends with 0, unless it ends by _exit. A forked child counts its own alone.
+ * Setting: hazards=off|report|abort.
+ *
+ * Never named, and seen by wrong bytes alone: conflicts of host functions with copies, and races
+ * between processes. A thread that hands a buffer to another one without waiting for the work on it
+ * is missed where, as it happens in this run, it synchronises before the other one's call. Use
+ * threads=turns, with which calls have the same order in every run. */
 typedef uint64_t (*ferry_sim_take_hazards_fn)(void);
 
 /* Kernels. The code in a module's image cannot run here; a function of the host does its work,
