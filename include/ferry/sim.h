@@ -105,7 +105,8 @@ typedef int (*ferry_sim_peek_fn)(uint64_t address, void* out, size_t bytes);
 /* How many hazards (accesses to the same bytes that nothing orders) were found since the last take;
  * each was printed to stderr as "ferry-sim: hazard: ...", with both operations and where in the
  * program they were asked for. Those taken no longer count: a process with others would end with
- * status 66 where it ends with 0, unless it ends by _exit. A forked child counts its own alone.
+ * status 66 where it ends with 0, unless it ends by _exit or quick_exit. A forked child counts its
+ * own alone.
  * Setting: hazards=off|report|abort.
  *
  * Never named, and seen by wrong bytes alone: conflicts of host functions with copies, and races
