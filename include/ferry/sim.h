@@ -102,12 +102,12 @@ typedef void (*ferry_sim_drain_fn)(void);
  * -1 where the range is not mapped. Works before queued writes have run. */
 typedef int (*ferry_sim_peek_fn)(uint64_t address, void* out, size_t bytes);
 
-/* How many hazards (accesses to the same bytes that nothing orders) were found since the last take;
- * each was printed to stderr as "ferry-sim: hazard: ...", with both operations and where in the
- * program they were asked for. Those taken no longer count: a process with others would end with
- * status 66 where it ends with 0, unless it ends by _exit or quick_exit. A forked child counts its
- * own alone.
- * Setting: hazards=off|report|abort.
+/* How many hazards (accesses to the same bytes that nothing orders) were found since the last take.
+ * Each was printed to stderr as "ferry-sim: hazard: ...", with both operations and where in the
+ * program they were asked for; those that came again between the same two calls were only counted,
+ * which the take, or the end of the process, says. Those taken no longer count: a process with
+ * others would end with status 66 where it ends with 0, unless it ends by _exit or quick_exit. A
+ * forked child counts its own alone. Setting: hazards=off|report|abort.
  *
  * Never named, and seen by wrong bytes alone: conflicts of host functions with copies, and races
  * between processes. A thread that hands a buffer to another one without waiting for the work on it

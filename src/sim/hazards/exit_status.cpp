@@ -10,20 +10,22 @@ namespace ferry::sim {
 
 namespace {
 
-const HazardLog* g_log = nullptr;
+HazardLog* g_log = nullptr;
 pid_t g_process = 0;  // whose log it is: a child of fork has hazards of its own at most
 int g_status = -1;    // with which the process called exit; -1 before it did
 
 // Runs when this library is finalised, which is after the program's own handlers and destructors.
-__attribute__((destructor)) void replace_status() {
-  if (g_log == nullptr || g_process != getpid() || g_status != 0 || g_log->untaken() == 0) return;
+__attribute__((destructor)) void end() {
+  if (g_log == nullptr || g_process != getpid()) return;
+  g_log->say_repeats();
+  if (g_status != 0 || g_log->untaken() == 0) return;
   std::fflush(nullptr);
   _exit(HazardLog::kExitStatus);
 }
 
 }  // namespace
 
-void watch_exit_status(const HazardLog& log) {
+void watch_exit_status(HazardLog& log) {
   g_log = &log;
   g_process = getpid();
   // The one handler that is told the status; it is too early to replace it there.

@@ -49,7 +49,8 @@ void HazardChecker::note(Toucher who, std::span<const Touch> touches, const Cloc
       // What was queued before the free may get its place in the order only now.
       if (mapping->freed && who.operation > mapping->freed_by) {
         // By now the bytes may be those of another allocation; its own users are not to blame.
-        log_.add(describe_use_after_free(who, place_in(*mapping, address, bytes)));
+        const MemoryPlace place = place_in(*mapping, address, bytes);
+        log_.add(pair_of_use_after_free(who), [&] { return describe_use_after_free(who, place); });
       } else {
         note_range(who, mapping->block->position + offset, place_in(*mapping, address, bytes),
                    before);
@@ -67,7 +68,8 @@ void HazardChecker::note_range(const Toucher& who, std::uint64_t position, const
     MemoryPlace common = place;
     common.start = place.start + (collision.start - position);
     common.bytes = collision.end - collision.start;
-    log_.add(describe_collision(collision.earlier, who, common));
+    log_.add(pair_of_collision(collision.earlier, who),
+             [&] { return describe_collision(collision.earlier, who, common); });
   });
 }
 
@@ -87,10 +89,15 @@ void HazardChecker::note_end(Ending call, const Mapping& mapping, const Clock& s
   if (found != users_.end()) {
     for (const Toucher& user : found->second) {
       if (!is_ordered(user, seen))
-        log_.add(describe_early_end(user, call, place_in(mapping, mapping.start, mapping.size)));
+        note_early_end(user, call, place_in(mapping, mapping.start, mapping.size));
     }
   }
   forget_mapping(mapping);
+}
+
+void HazardChecker::note_early_end(const Toucher& user, const Ending& call,
+                                   const MemoryPlace& place) {
+  log_.add(pair_of_early_end(user, call), [&] { return describe_early_end(user, call, place); });
 }
 
 void HazardChecker::forget_mapping(const Mapping& mapping) {
@@ -104,15 +111,16 @@ void HazardChecker::forget_mapping(const Mapping& mapping) {
 void HazardChecker::note_host_end(Ending call, std::uint64_t address, std::uint64_t bytes,
                                   const Clock& seen) {
   touched_.check_ended(address, address + bytes, seen, [&](const Collision& collision) {
-    log_.add(describe_early_end(collision.earlier, call,
-                                host_place(collision.start, collision.end - collision.start)));
+    note_early_end(collision.earlier, call,
+                   host_place(collision.start, collision.end - collision.start));
   });
   touched_.forget(address, address + bytes);
 }
 
 void HazardChecker::note_changed_source(const Toucher& reader, std::uint64_t address,
                                         std::uint64_t bytes) {
-  log_.add(describe_changed_source(reader, host_place(address, bytes)));
+  const MemoryPlace place = host_place(address, bytes);
+  log_.add(pair_of_changed_source(reader), [&] { return describe_changed_source(reader, place); });
 }
 
 void HazardChecker::prune_when_large(const Clock& seen) {

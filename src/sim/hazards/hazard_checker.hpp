@@ -56,6 +56,7 @@ class HazardChecker {
  private:
   void note_range(const Toucher& who, std::uint64_t position, const MemoryPlace& place,
                   const Clock& before);
+  void note_early_end(const Toucher& user, const Ending& call, const MemoryPlace& place);
   void remember_user(std::uint64_t mapping, const Toucher& who);
   void prune_when_large(const Clock& seen);
 

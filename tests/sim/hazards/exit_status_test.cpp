@@ -10,11 +10,18 @@
 namespace ferry::sim {
 namespace {
 
-// In a process of its own: ends with `status` after `hazards` hazards.
-[[noreturn]] void end_with(int status, int hazards) {
+// In a process of its own: has that many hazards.
+void have_hazards(int hazards) {
   auto* const log = new HazardLog();
   watch_exit_status(*log);
-  for (int i = 0; i < hazards; ++i) log->add("hazard: x\n");
+  Toucher copy;
+  copy.symbol = Symbol::cuMemcpyAsync;
+  for (int i = 0; i < hazards; ++i)
+    log->add(pair_of_changed_source(copy), [] { return std::string("hazard: x\n"); });
+}
+
+[[noreturn]] void end_with(int status, int hazards) {
+  have_hazards(hazards);
   std::exit(status);
 }
 
@@ -38,9 +45,7 @@ TEST_F(ExitStatusDeathTest, AFailureKeepsItsStatus) {
 TEST_F(ExitStatusDeathTest, AChildDoesNotAnswerForItsParent) {
   EXPECT_EXIT(
       {
-        auto* const log = new HazardLog();
-        watch_exit_status(*log);
-        log->add("hazard: x\n");
+        have_hazards(1);
         const pid_t child = fork();
         if (child == 0) std::exit(0);
         int status = -1;
@@ -48,6 +53,11 @@ TEST_F(ExitStatusDeathTest, AChildDoesNotAnswerForItsParent) {
         _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 3);
       },
       testing::ExitedWithCode(0), "hazard: x");
+}
+
+TEST_F(ExitStatusDeathTest, RepeatsAreSaidWhateverTheStatus) {
+  EXPECT_EXIT(end_with(0, 15), testing::ExitedWithCode(66), "hazard: x\nferry-sim: 14 more");
+  EXPECT_EXIT(end_with(7, 15), testing::ExitedWithCode(7), "hazard: x\nferry-sim: 14 more");
 }
 
 }  // namespace

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/hazards/hazard_pair.hpp"
+
+#include <fmt/format.h>
+
+namespace ferry::sim {
+
+namespace {
+
+HazardSide side_of(const Toucher& toucher) {
+  return {toucher.symbol, toucher.site, toucher.operation};
+}
+
+HazardKind kind_of(AccessKind earlier, AccessKind later) {
+  if (earlier == AccessKind::read) return HazardKind::write_after_read;
+  return later == AccessKind::read ? HazardKind::read_after_write : HazardKind::write_after_write;
+}
+
+bool is_same_call(const HazardSide& one, const HazardSide& other) {
+  return one.symbol == other.symbol && one.site == other.site &&
+         (one.site != nullptr || one.operation == other.operation);
+}
+
+std::string name_of(const HazardSide& side) {
+  const std::string_view name = row_of(side.symbol).name;
+  return side.operation == 0 ? std::string(name)
+                             : fmt::format("{} (operation {})", name, side.operation);
+}
+
+}  // namespace
+
+HazardPair pair_of_collision(const Toucher& earlier, const Toucher& later) {
+  return {kind_of(earlier.kind, later.kind), side_of(earlier), side_of(later)};
+}
+
+HazardPair pair_of_early_end(const Toucher& user, const Ending& ending) {
+  return {HazardKind::early_end, side_of(user), {ending.symbol, ending.site, 0}};
+}
+
+HazardPair pair_of_use_after_free(const Toucher& user) {
+  return {HazardKind::use_after_free, side_of(user), {}};
+}
+
+HazardPair pair_of_changed_source(const Toucher& copy) {
+  return {HazardKind::changed_source, side_of(copy), {}};
+}
+
+bool is_repeat(const HazardPair& one, const HazardPair& other) {
+  return one.kind == other.kind && is_same_call(one.first, other.first) &&
+         is_same_call(one.second, other.second);
+}
+
+std::string with_the_calls_of(const HazardPair& pair) {
+  if (pair.second.symbol == Symbol::count) return "of the same call as " + name_of(pair.first);
+  return fmt::format("between the same two calls as {} and {}", name_of(pair.first),
+                     name_of(pair.second));
+}
+
+}  // namespace ferry::sim
