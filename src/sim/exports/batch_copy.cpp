@@ -18,6 +18,7 @@ namespace ferry::sim {
 namespace {
 
 struct Member {
+  std::uint32_t index = 0;  // in the batch as the program states it; empty copies are left out
   Box destination;
   Box source;
   Extent extent;
@@ -75,12 +76,10 @@ CUresult submit_reads(Call& call, Symbol symbol, CUstream stream, const StreamUs
   Submission submission{symbol, stream, Wait::no, {}, {}};
   submission.in_anothers_time = true;
   if (order == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL) submission.wait = Wait::until_done;
-  for (std::size_t i = 0; i < members->size(); ++i) {
-    Member& member = (*members)[i];
+  for (Member& member : *members) {
     if (member.order != order) continue;
     member.held = std::make_shared<std::vector<std::byte>>();
-    add_touches(submission.touches, AccessKind::read, member.source, member.extent,
-                static_cast<std::uint32_t>(i));
+    add_touches(submission.touches, AccessKind::read, member.source, member.extent, member.index);
   }
   if (submission.touches.empty()) return CUDA_SUCCESS;
   Machine& machine = call.machine;
@@ -101,6 +100,17 @@ CUresult submit_reads(Call& call, Symbol symbol, CUstream stream, const StreamUs
   return result;
 }
 
+// What a member touches when the batch runs.
+void add_touches_of(const Member& member, std::vector<Touch>& touches) {
+  const std::size_t first = touches.size();
+  if (member.order != CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL)
+    add_touches(touches, AccessKind::read, member.source, member.extent, member.index);
+  if (member.order == CU_MEMCPY_SRC_ACCESS_ORDER_ANY) {
+    for (Touch& read : std::span(touches).subspan(first)) read.compared = true;
+  }
+  add_touches(touches, AccessKind::write, member.destination, member.extent, member.index);
+}
+
 CUresult submit_batch(Call& call, Symbol symbol, CUstream stream, Members list) {
   StreamUse use;
   if (const CUresult result = find_stream(call, stream, use); result != CUDA_SUCCESS) return result;
@@ -117,14 +127,11 @@ CUresult submit_batch(Call& call, Symbol symbol, CUstream stream, Members list) 
     // A host function may have run meanwhile, and the stream may be gone.
     if (const CUresult again = find_stream(call, stream, use); again != CUDA_SUCCESS) return again;
   }
-  for (std::size_t i = 0; i < members->size(); ++i) {
-    const Member& member = (*members)[i];
-    const auto number = static_cast<std::uint32_t>(i);
-    add_touches(submission.moves, AccessKind::read, member.source, member.extent, number);
-    add_touches(submission.moves, AccessKind::write, member.destination, member.extent, number);
-    if (member.order != CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL)
-      add_touches(submission.touches, AccessKind::read, member.source, member.extent, number);
-    add_touches(submission.touches, AccessKind::write, member.destination, member.extent, number);
+  for (const Member& member : *members) {
+    add_touches(submission.moves, AccessKind::read, member.source, member.extent, member.index);
+    add_touches(submission.moves, AccessKind::write, member.destination, member.extent,
+                member.index);
+    add_touches_of(member, submission.touches);
   }
   Machine& machine = call.machine;
   const std::vector<std::size_t> turns = machine.engine.order_of_members(members->size());
@@ -188,8 +195,12 @@ Refusal collect(const LinearBatch& batch, Members& members) {
     const std::uint64_t from = batch.sources[i];
     if (to == 0 || from == 0 || wraps(to, bytes) || wraps(from, bytes))
       return {CUDA_ERROR_INVALID_VALUE, i};
-    members.push_back(
-        {{to, bytes, 0}, {from, bytes, 0}, {bytes, 1, 1}, its.srcAccessOrder, nullptr});
+    members.push_back({static_cast<std::uint32_t>(i),
+                       {to, bytes, 0},
+                       {from, bytes, 0},
+                       {bytes, 1, 1},
+                       its.srcAccessOrder,
+                       nullptr});
   }
   return {};
 }
@@ -216,6 +227,7 @@ Refusal collect(std::span<const CUDA_MEMCPY3D_BATCH_OP> operations, Members& mem
   for (std::size_t i = 0; i < operations.size(); ++i) {
     const CUDA_MEMCPY3D_BATCH_OP& operation = operations[i];
     Member member;
+    member.index = static_cast<std::uint32_t>(i);
     member.extent = {operation.extent.width, operation.extent.height, operation.extent.depth};
     member.order = operation.srcAccessOrder;
     if (member.extent.width == 0 || member.extent.rows == 0 || member.extent.layers == 0 ||

@@ -62,8 +62,8 @@ struct FillRequest {
 
 // Adds the rows of a rectangle, as one range where nothing lies between them.
 void add_touches(std::vector<Touch>& touches, AccessKind kind, Rectangle rectangle,
-                 std::uint64_t width, std::uint64_t rows, std::uint32_t member = 0);
+                 std::uint64_t width, std::uint64_t rows, std::uint32_t member = kNoMember);
 void add_touches(std::vector<Touch>& touches, AccessKind kind, const Box& box, const Extent& extent,
-                 std::uint32_t member = 0);
+                 std::uint32_t member = kNoMember);
 
 }  // namespace ferry::sim

@@ -7,10 +7,6 @@ namespace ferry::sim {
 
 namespace {
 
-bool is_same_operation(const Toucher& a, const Toucher& b) {
-  return a.lane == b.lane && a.count == b.count;
-}
-
 // May `later`, which begins after everything in `before`, run at the same time as `earlier`?
 bool may_overlap(const Toucher& earlier, const Toucher& later, const Clock& before) {
   if (is_same_operation(earlier, later)) return earlier.member != later.member;

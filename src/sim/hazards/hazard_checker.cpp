@@ -32,11 +32,13 @@ MemoryPlace host_place(std::uint64_t start, std::uint64_t bytes) {
 void HazardChecker::note(Toucher who, std::span<const Touch> touches, const Clock& before,
                          const Clock& seen) {
   if (!log_.is_on()) return;
+  Pairs collided;
   for (const Touch& touch : touches) {
     who.kind = touch.kind;
     who.member = touch.member;
     if (!addresses_.contains(touch.address)) {
-      note_range(who, touch.address, host_place(touch.address, touch.bytes), before);
+      note_range(who, touch, touch.address, host_place(touch.address, touch.bytes), before,
+                 collided);
       continue;
     }
     std::uint64_t address = touch.address;
@@ -49,12 +51,11 @@ void HazardChecker::note(Toucher who, std::span<const Touch> touches, const Cloc
       // What was queued before the free may get its place in the order only now.
       if (mapping->freed && who.operation > mapping->freed_by) {
         // By now the bytes may be those of another allocation; its own users are not to blame.
-        const MemoryPlace place = place_in(*mapping, address, bytes);
-        log_.add(pair_of_use_after_free(who), [&] { return describe_use_after_free(who, place); });
+        if (!touch.compared) note_use_after_free(who, place_in(*mapping, address, bytes));
       } else {
-        note_range(who, mapping->block->position + offset, place_in(*mapping, address, bytes),
-                   before);
-        if (!is_allocation(who.symbol)) remember_user(mapping->buffer_id, who);
+        note_range(who, touch, mapping->block->position + offset,
+                   place_in(*mapping, address, bytes), before, collided);
+        if (!is_allocation(who.symbol)) remember_user(mapping->buffer_id, who, touch, before);
       }
       address += bytes;
     }
@@ -62,9 +63,16 @@ void HazardChecker::note(Toucher who, std::span<const Touch> touches, const Cloc
   prune_when_large(seen);
 }
 
-void HazardChecker::note_range(const Toucher& who, std::uint64_t position, const MemoryPlace& place,
-                               const Clock& before) {
+void HazardChecker::note_use_after_free(const Toucher& who, const MemoryPlace& place) {
+  log_.add(pair_of_use_after_free(who), [&] { return describe_use_after_free(who, place); });
+}
+
+void HazardChecker::note_range(const Toucher& who, const Touch& touch, std::uint64_t position,
+                               const MemoryPlace& place, const Clock& before, Pairs& collided) {
   touched_.note(position, position + place.bytes, who, before, [&](const Collision& collision) {
+    const bool in_one_batch = is_same_operation(collision.earlier, who);
+    if (in_one_batch && !collided.emplace(collision.earlier.member, who.member).second) return;
+    if (!in_one_batch && touch.compared) return;
     MemoryPlace common = place;
     common.start = place.start + (collision.start - position);
     common.bytes = collision.end - collision.start;
@@ -73,8 +81,12 @@ void HazardChecker::note_range(const Toucher& who, std::uint64_t position, const
   });
 }
 
-void HazardChecker::remember_user(std::uint64_t mapping, const Toucher& who) {
+void HazardChecker::remember_user(std::uint64_t mapping, const Toucher& who, const Touch& touch,
+                                  const Clock& before) {
   std::vector<Toucher>& users = users_[mapping];
+  // Who has not seen the end of those has not seen the end of this one either.
+  if (touch.compared)
+    std::erase_if(users, [&](const Toucher& user) { return is_ordered(user, before); });
   const auto same_lane = std::find_if(users.begin(), users.end(),
                                       [&](const Toucher& user) { return user.lane == who.lane; });
   if (same_lane == users.end()) {
@@ -117,9 +129,9 @@ void HazardChecker::note_host_end(Ending call, std::uint64_t address, std::uint6
   touched_.forget(address, address + bytes);
 }
 
-void HazardChecker::note_changed_source(const Toucher& reader, std::uint64_t address,
-                                        std::uint64_t bytes) {
-  const MemoryPlace place = host_place(address, bytes);
+void HazardChecker::note_changed_source(Toucher reader, const Touch& source) {
+  reader.member = source.member;
+  const MemoryPlace place = host_place(source.address, source.bytes);
   log_.add(pair_of_changed_source(reader), [&] { return describe_changed_source(reader, place); });
 }
 

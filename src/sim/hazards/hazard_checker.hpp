@@ -13,8 +13,10 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "sim/hazards/access_map.hpp"
@@ -44,7 +46,7 @@ class HazardChecker {
   void note_host_end(Ending call, std::uint64_t address, std::uint64_t bytes, const Clock& seen);
 
   // The host wrote into a queued operation's source.
-  void note_changed_source(const Toucher& reader, std::uint64_t address, std::uint64_t bytes);
+  void note_changed_source(Toucher reader, const Touch& source);
 
   [[nodiscard]] bool is_on() const { return log_.is_on(); }
   // True when an operation that the host has not seen complete writes into this host memory.
@@ -54,10 +56,16 @@ class HazardChecker {
   }
 
  private:
-  void note_range(const Toucher& who, std::uint64_t position, const MemoryPlace& place,
-                  const Clock& before);
+  // Two members of one batch that have collided: that is one hazard, however many ranges they
+  // share.
+  using Pairs = std::set<std::pair<std::uint32_t, std::uint32_t>>;
+
+  void note_range(const Toucher& who, const Touch& touch, std::uint64_t position,
+                  const MemoryPlace& place, const Clock& before, Pairs& collided);
+  void note_use_after_free(const Toucher& who, const MemoryPlace& place);
   void note_early_end(const Toucher& user, const Ending& call, const MemoryPlace& place);
-  void remember_user(std::uint64_t mapping, const Toucher& who);
+  void remember_user(std::uint64_t mapping, const Toucher& who, const Touch& touch,
+                     const Clock& before);
   void prune_when_large(const Clock& seen);
 
   const AddressSpace& addresses_;

@@ -19,8 +19,11 @@ std::string stream_name(std::uint64_t handle) {
 }
 
 std::string operation_name(const Toucher& toucher) {
-  return fmt::format("{} (operation {}{}) on {}", row_of(toucher.symbol).name, toucher.operation,
-                     toucher.launch == 0 ? "" : ", a node of a graph", stream_name(toucher.stream));
+  const std::string member =
+      toucher.member == kNoMember ? "" : fmt::format(", member {}", toucher.member);
+  return fmt::format("{} (operation {}{}{}) on {}", row_of(toucher.symbol).name, toucher.operation,
+                     member, toucher.launch == 0 ? "" : ", a node of a graph",
+                     stream_name(toucher.stream));
 }
 
 std::string_view verb(AccessKind kind) {
@@ -65,8 +68,8 @@ bool is_legacy(const Toucher& toucher) {
 
 // Why nothing orders the two, and what would.
 std::string remedy(const Toucher& earlier, const Toucher& later) {
-  if (earlier.lane == later.lane && earlier.count == later.count)
-    return "members of one batch run in any order: put them into two batches.";
+  if (is_same_operation(earlier, later))
+    return "members of one batch run in any order: put the two into two batches.";
   if (earlier.launch != 0 && earlier.launch == later.launch) {
     return "nodes of one graph run in any order that its edges allow: add an edge between the two, "
            "or, where the graph was captured, an event between their streams.";

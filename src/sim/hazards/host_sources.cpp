@@ -14,13 +14,13 @@ std::uint64_t digest_of(std::uint64_t address, std::uint64_t bytes) {
 
 }  // namespace
 
-void HostSources::remember(std::uint64_t address, std::uint64_t bytes) {
-  sources_.push_back({{address, bytes}, digest_of(address, bytes)});
+void HostSources::remember(const Touch& touch) {
+  sources_.push_back({touch, digest_of(touch.address, touch.bytes)});
 }
 
-std::optional<HostSources::Range> HostSources::find_changed() const {
+std::optional<Touch> HostSources::find_changed() const {
   for (const Source& source : sources_) {
-    if (digest_of(source.range.address, source.range.bytes) != source.digest) return source.range;
+    if (digest_of(source.touch.address, source.touch.bytes) != source.digest) return source.touch;
   }
   return std::nullopt;
 }

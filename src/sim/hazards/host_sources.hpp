@@ -8,22 +8,20 @@
 #include <optional>
 #include <vector>
 
+#include "sim/hazards/touch.hpp"
+
 namespace ferry::sim {
 
 class HostSources {
  public:
   // Requires: the range is readable host memory.
-  void remember(std::uint64_t address, std::uint64_t bytes);
-  // The first range whose bytes are others now.
-  struct Range {
-    std::uint64_t address = 0;
-    std::uint64_t bytes = 0;
-  };
-  [[nodiscard]] std::optional<Range> find_changed() const;
+  void remember(const Touch& touch);
+  // The first whose bytes are others now.
+  [[nodiscard]] std::optional<Touch> find_changed() const;
 
  private:
   struct Source {
-    Range range;
+    Touch touch;
     std::uint64_t digest = 0;
   };
   std::vector<Source> sources_;

@@ -11,20 +11,26 @@ namespace ferry::sim {
 
 enum class AccessKind : std::uint8_t { read, write };
 
+// Of an operation that is no batch.
+inline constexpr std::uint32_t kNoMember = ~std::uint32_t{0};
+
 // A range of addresses that an operation touches.
 struct Touch {
   std::uint64_t address = 0;
   std::uint64_t bytes = 0;
   AccessKind kind = AccessKind::read;
-  // Members of a batch are unordered among themselves. Equal within one member.
-  std::uint32_t member = 0;
+  // Members of a batch are unordered among themselves. Their index as the program counts them.
+  std::uint32_t member = kNoMember;
+  // Another operation of the same call, which this one comes after, touches the same: what others
+  // do there has been compared with that one.
+  bool compared = false;
 };
 
 // An access by one operation, as it is remembered: enough to tell whether a later one is ordered
 // after it, and to tell a person which call it was.
 struct Toucher {
   LaneNumber lane = 0;
-  std::uint32_t member = 0;
+  std::uint32_t member = kNoMember;
   std::uint64_t count = 0;      // of the operation in its lane
   std::uint64_t operation = 0;  // its number in the process, for reports
   std::uint64_t stream = 0;     // handle, for reports
@@ -33,6 +39,10 @@ struct Toucher {
   const void* site = nullptr;  // where the program called (call_site.hpp), for reports
   std::uint64_t launch = 0;    // of the graph that it is a node of; 0: of none
 };
+
+[[nodiscard]] inline bool is_same_operation(const Toucher& one, const Toucher& other) {
+  return one.lane == other.lane && one.count == other.count;
+}
 
 // A call of the host that takes memory away.
 struct Ending {

@@ -40,19 +40,21 @@ Toucher toucher_of(const Call& call, const Operation& operation, const Submissio
 
 // Remembers what the operation's sources hold now. Left out is what the program may leave to queued
 // work: memory that an earlier operation writes, and any while host functions are waiting.
-void watch(Machine& machine, const std::vector<Touch>& touches, HostSources& sources) {
+void watch(Machine& machine, const QueuedOperation& queued) {
   if (!machine.hazards.is_on() || !machine.physical.with_data()) return;
   if (machine.engine.waiting_host_functions() > 0) return;
-  for (const Touch& touch : touches) {
+  const bool placed = queued.kept->unplaced.empty();
+  for (const Touch& touch : queued.touches) {
     if (touch.kind != AccessKind::read || machine.addresses.contains(touch.address)) continue;
+    if (!placed && !touch.compared) continue;
     if (!machine.hazards.is_being_written(touch.address, touch.bytes, machine.engine.seen()))
-      sources.remember(touch.address, touch.bytes);
+      queued.kept->sources.remember(touch);
   }
 }
 
 void check_at_run(Machine& machine, const KeptUntilRun& kept) {
   if (const auto changed = kept.sources.find_changed())
-    machine.hazards.note_changed_source(kept.who, changed->address, changed->bytes);
+    machine.hazards.note_changed_source(kept.who, *changed);
   if (kept.unplaced.empty()) return;
   const Clock& clock = machine.engine.clock_of_running();
   machine.hazards.note(kept.who, kept.unplaced, clock, machine.engine.seen());
@@ -131,6 +133,7 @@ CUresult submit_on(Call& call, const StreamUse& use, Submission submission, Tick
     return capture_work(call, use, *in, std::move(submission));
   const std::uint64_t context = use.context->handle;
   const Wait wait = submission.wait;
+  const bool watched_by_another = submission.in_anothers_time;
   if (wait == Wait::until_done) {
     if (const CUresult result = check_unsafe(call); result != CUDA_SUCCESS) return result;
   }
@@ -144,7 +147,7 @@ CUresult submit_on(Call& call, const StreamUse& use, Submission submission, Tick
     machine.engine.observe(ticket->clock);
     return fault_of(call, context);
   }
-  watch_sources(machine, operation);
+  if (!watched_by_another) watch_sources(machine, operation);
   return CUDA_SUCCESS;
 }
 
@@ -182,8 +185,7 @@ QueuedOperation queue_on(Call& call, const StreamUse& use, Submission submission
 }
 
 void watch_sources(Machine& machine, const QueuedOperation& queued) {
-  const bool placed = queued.kept->unplaced.empty();
-  if (placed && !queued.ticket->done) watch(machine, queued.touches, queued.kept->sources);
+  if (!queued.ticket->done) watch(machine, queued);
 }
 
 CUresult finish_context(Call& call, const Context& context) {

@@ -26,9 +26,9 @@ struct Submission {
   std::vector<Ticket> after = {};                            // beside what the stream comes after
   std::function<bool(int device)> may_begin = nullptr;       // see Operation
   std::function<const Clock*(int device)> reason = nullptr;  // see Operation
-  // For the model of time: what it moves, where that is more than it touches; and whether its time
-  // is part of another operation's.
+  // For the model of time: what it moves, where that is more than it touches.
   std::vector<Touch> moves = {};
+  // Its time is part of another operation's, which comes after it and watches its sources, too.
   bool in_anothers_time = false;
   Picoseconds extra_time = 0;  // beyond what moving the bytes takes
   HostWord word = {};          // that it writes or waits for, wherever that lies

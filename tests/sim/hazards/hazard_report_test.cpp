@@ -75,8 +75,14 @@ TEST(HazardReport, ExplainsTheDefaultStream) {
 }
 
 TEST(HazardReport, ABatchHasItsOwnRemedy) {
-  const Toucher batch = copy_on(0x50, 7, AccessKind::write);
-  EXPECT_THAT(describe_collision(batch, batch, kHost), HasSubstr("two batches"));
+  Toucher one = copy_on(0x50, 7, AccessKind::write);
+  Toucher other = one;
+  one.member = 37;
+  other.member = 150;
+  EXPECT_THAT(describe_collision(one, other, kHost),
+              AllOf(HasSubstr("cuMemcpyDtoDAsync (operation 7, member 37) on stream 0x50 and "
+                              "cuMemcpyDtoDAsync (operation 7, member 150) on stream 0x50\n"),
+                    HasSubstr("two batches")));
 }
 
 TEST(HazardReport, NodesOfOneGraphHaveTheirsToo) {
