@@ -39,6 +39,58 @@ FERRY_NAMED void use_when_freed(CUdeviceptr device, CUstream stream) {
   FERRY_MUST(cuMemcpyDtoHAsync(pinned_memory(), device, kBytes, stream));
 }
 
+CUDA_MEMSET_NODE_PARAMS fill_of(CUdeviceptr device) {
+  CUDA_MEMSET_NODE_PARAMS params{};
+  params.dst = device;
+  params.elementSize = 1;
+  params.width = kBytes;
+  params.height = 1;
+  return params;
+}
+
+FERRY_NAMED void add_node(CUgraph graph, CUdeviceptr device) {
+  const CUDA_MEMSET_NODE_PARAMS params = fill_of(device);
+  CUgraphNode node = nullptr;
+  FERRY_MUST(cuGraphAddMemsetNode(&node, graph, nullptr, 0, &params, nullptr));
+}
+
+FERRY_NAMED void add_unordered_node(CUgraph graph, CUdeviceptr device) {
+  const CUDA_MEMSET_NODE_PARAMS params = fill_of(device);
+  CUgraphNode node = nullptr;
+  FERRY_MUST(cuGraphAddMemsetNode(&node, graph, nullptr, 0, &params, nullptr));
+}
+
+FERRY_NAMED void launch_added(CUgraphExec graph, CUstream stream) {
+  FERRY_MUST(cuGraphLaunch(graph, stream));
+}
+
+FERRY_NAMED void launch_captured(CUgraphExec graph, CUstream stream) {
+  FERRY_MUST(cuGraphLaunch(graph, stream));
+}
+
+CUgraphExec instantiate(CUgraph graph) {
+  CUgraphExec executable = nullptr;
+  FERRY_MUST(cuGraphInstantiateWithFlags(&executable, graph, 0));
+  return executable;
+}
+
+void collide_in_graphs(CUstream stream) {
+  CUgraph graph = nullptr;
+  const CUdeviceptr device = device_memory();
+  FERRY_MUST(cuGraphCreate(&graph, 0));
+  add_node(graph, device);
+  add_unordered_node(graph, device);
+  launch_added(instantiate(graph), stream);
+  FERRY_MUST(cuCtxSynchronize());
+
+  FERRY_MUST(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+  fill_first(device, stream);
+  FERRY_MUST(cuStreamEndCapture(stream, &graph));
+  fill_again(device);
+  launch_captured(instantiate(graph), stream);
+  FERRY_MUST(cuCtxSynchronize());
+}
+
 int main() {
   CUcontext context = nullptr;
   FERRY_MUST(cuInit(0));
@@ -62,5 +114,7 @@ int main() {
   FERRY_MUST(cuMemAllocAsync(&pooled, kBytes, stream));
   FERRY_MUST(cuMemFreeAsync(pooled, stream));
   use_when_freed(pooled, stream);
+  FERRY_MUST(cuCtxSynchronize());
+  collide_in_graphs(stream);
   return 0;
 }

@@ -13,13 +13,17 @@ import unittest
 PROGRAM = os.path.abspath(sys.argv.pop(1))
 # What a report begins with, and the functions that it names, in this order.
 REPORTS = [
-    ("write after write without order", ["fill_first", "fill_again"]),
+    (r"write after write without order: cuMemsetD8Async \(operation \d+\)", ["fill_first", "fill_again"]),
     ("the host changed the source", ["queue_upload"]),
     ("cuMemFreeHost while", ["queue_upload", "unpin_too_early"]),
     ("cuMemFree while", ["fill_first", "free_too_early"]),
     ("cuMemcpyDtoHAsync .* uses memory that was freed", ["use_when_freed"]),
+    ("write after write without order: cuGraphAddMemsetNode .* and cuGraphAddMemsetNode",
+     ["add_node", "add_unordered_node", "launch_added"]),
+    ("write after write without order: cuMemsetD8Async .* and cuMemsetD8Async .*, a node of a graph",
+     ["fill_again", "fill_first", "launch_captured"]),
 ]
-SITE = re.compile(r"^           from (?:(\w+)\+0x[0-9a-f]+ in )?(\S+) \((addr2line -Cfe \S+ 0x[0-9a-f]+)\)$", re.M)
+SITE = re.compile(r"^           (?:launched )?from (?:(\w+)\+0x[0-9a-f]+ in )?(\S+) \((addr2line -Cfe \S+ 0x[0-9a-f]+)\)$", re.M)
 
 
 class CallSites(unittest.TestCase):

@@ -39,6 +39,8 @@ CUresult add_node(Symbol symbol, const Slot& slot, Make&& make) {
       return taken;
     NodeWork made;
     if (const CUresult result = make(call, made); result != CUDA_SUCCESS) return result;
+    made.work.added_by = symbol;
+    made.work.added_at = call.site;
     const GraphNode& node =
         call.machine.graphs.add_node(*graph, std::move(made.work), made.context, std::move(after));
     *slot.out = to_handle<CUgraphNode>(node.handle);

@@ -8,7 +8,7 @@ namespace ferry::sim {
 namespace {
 
 HazardSide side_of(const Toucher& toucher) {
-  return {toucher.symbol, toucher.site, toucher.operation};
+  return {toucher.symbol, toucher.site, toucher.launch_site, toucher.operation};
 }
 
 HazardKind kind_of(AccessKind earlier, AccessKind later) {
@@ -18,6 +18,7 @@ HazardKind kind_of(AccessKind earlier, AccessKind later) {
 
 bool is_same_call(const HazardSide& one, const HazardSide& other) {
   return one.symbol == other.symbol && one.site == other.site &&
+         one.launch_site == other.launch_site &&
          (one.site != nullptr || one.operation == other.operation);
 }
 
@@ -30,11 +31,14 @@ std::string name_of(const HazardSide& side) {
 }  // namespace
 
 HazardPair pair_of_collision(const Toucher& earlier, const Toucher& later) {
-  return {kind_of(earlier.kind, later.kind), side_of(earlier), side_of(later)};
+  HazardPair pair{kind_of(earlier.kind, later.kind), side_of(earlier), side_of(later)};
+  // What one graph lacks it lacks wherever it is launched.
+  if (is_of_one_launch(earlier, later)) pair.first.launch_site = pair.second.launch_site = nullptr;
+  return pair;
 }
 
 HazardPair pair_of_early_end(const Toucher& user, const Ending& ending) {
-  return {HazardKind::early_end, side_of(user), {ending.symbol, ending.site, 0}};
+  return {HazardKind::early_end, side_of(user), {ending.symbol, ending.site, nullptr, 0}};
 }
 
 HazardPair pair_of_use_after_free(const Toucher& user) {

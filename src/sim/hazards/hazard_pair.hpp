@@ -20,9 +20,10 @@ enum class HazardKind : std::uint8_t {
 };
 
 struct HazardSide {
-  Symbol symbol = Symbol::count;  // count: there is no call
-  const void* site = nullptr;     // where the program called; null where that is not known
-  std::uint64_t operation = 0;    // 0: the call itself, not something that it queued
+  Symbol symbol = Symbol::count;      // count: there is no call
+  const void* site = nullptr;         // where the program called; null where that is not known
+  const void* launch_site = nullptr;  // of a node of a graph that the other side is no node of
+  std::uint64_t operation = 0;        // 0: the call itself, not something that it queued
 };
 
 struct HazardPair {

@@ -46,6 +46,16 @@ std::string called_from(const void* site) {
   return site == nullptr ? "" : fmt::format("           from {}\n", describe_call_site(site));
 }
 
+std::string launched_from(const Toucher& node) {
+  if (node.launch_site == nullptr) return "";
+  return fmt::format("           launched from {}\n", describe_call_site(node.launch_site));
+}
+
+// Where the program called for an operation.
+std::string asked_from(const Toucher& toucher) {
+  return called_from(toucher.site) + launched_from(toucher);
+}
+
 std::string ended_from(const Ending& ending) {
   if (ending.site == nullptr) return "";
   return fmt::format("  ended:   by {}\n{}", row_of(ending.symbol).name, called_from(ending.site));
@@ -54,7 +64,7 @@ std::string ended_from(const Ending& ending) {
 std::string queued_from(const Toucher& copy) {
   if (copy.site == nullptr) return "";
   return fmt::format("  copy:    {} {} it\n{}", operation_name(copy), verb(copy.kind),
-                     called_from(copy.site));
+                     asked_from(copy));
 }
 
 std::string_view kind_of(AccessKind earlier, AccessKind later) {
@@ -70,7 +80,7 @@ bool is_legacy(const Toucher& toucher) {
 std::string remedy(const Toucher& earlier, const Toucher& later) {
   if (is_same_operation(earlier, later))
     return "members of one batch run in any order: put the two into two batches.";
-  if (earlier.launch != 0 && earlier.launch == later.launch) {
+  if (is_of_one_launch(earlier, later)) {
     return "nodes of one graph run in any order that its edges allow: add an edge between the two, "
            "or, where the graph was captured, an event between their streams.";
   }
@@ -95,8 +105,9 @@ std::string describe_collision(const Toucher& earlier, const Toucher& later,
       "  later:   {} {} it\n{}"
       "  remedy:  {}\n",
       kind_of(earlier.kind, later.kind), operation_name(earlier), operation_name(later),
-      memory_name(place), operation_name(earlier), verb(earlier.kind), called_from(earlier.site),
-      operation_name(later), verb(later.kind), called_from(later.site), remedy(earlier, later));
+      memory_name(place), operation_name(earlier), verb(earlier.kind),
+      is_of_one_launch(earlier, later) ? called_from(earlier.site) : asked_from(earlier),
+      operation_name(later), verb(later.kind), asked_from(later), remedy(earlier, later));
 }
 
 std::string describe_early_end(const Toucher& user, const Ending& ending,
@@ -108,7 +119,7 @@ std::string describe_early_end(const Toucher& user, const Ending& ending,
       "{}"
       "  remedy:  wait for operation {} first: synchronise {}, or an event recorded after it.\n",
       row_of(ending.symbol).name, operation_name(user), memory_name(place), operation_name(user),
-      verb(user.kind), called_from(user.site), ended_from(ending), user.operation,
+      verb(user.kind), asked_from(user), ended_from(ending), user.operation,
       stream_name(user.stream));
 }
 
@@ -120,7 +131,7 @@ std::string describe_use_after_free(const Toucher& user, const MemoryPlace& plac
       "  remedy:  free the memory after the call that queues operation {}, on a stream that is "
       "ordered after it.\n",
       operation_name(user), memory_name(place), operation_name(user), verb(user.kind),
-      called_from(user.site), user.operation);
+      asked_from(user), user.operation);
 }
 
 std::string describe_changed_source(const Toucher& copy, const MemoryPlace& place) {

@@ -37,11 +37,17 @@ struct Toucher {
   Symbol symbol = Symbol::count;
   AccessKind kind = AccessKind::read;
   const void* site = nullptr;  // where the program called (call_site.hpp), for reports
-  std::uint64_t launch = 0;    // of the graph that it is a node of; 0: of none
+  // Of a node of a graph `symbol` and `site` are those of the call that added or captured it.
+  std::uint64_t launch = 0;           // tells it from other launches; 0: it is no node
+  const void* launch_site = nullptr;  // where the program launched the graph
 };
 
 [[nodiscard]] inline bool is_same_operation(const Toucher& one, const Toucher& other) {
   return one.lane == other.lane && one.count == other.count;
+}
+
+[[nodiscard]] inline bool is_of_one_launch(const Toucher& one, const Toucher& other) {
+  return one.launch != 0 && one.launch == other.launch;
 }
 
 // A call of the host that takes memory away.

@@ -56,6 +56,8 @@ CUresult capture_work(Call& call, const StreamUse& use, CapturingStream& in, Sub
   if (in.capture->invalidated) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
   if (work.wait == Wait::until_done || !work.node)
     return refuse(*in.capture, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  work.added_by = work.symbol;
+  work.added_at = call.site;
   const std::uint64_t context = work.work ? use.context->handle : 0;
   const GraphNode& node = call.machine.graphs.add_node(*in.capture->graph, std::move(work), context,
                                                        values_of(in.after));

@@ -51,6 +51,8 @@ void Graphs::erase_node(std::uint64_t node) {
 
 void Graphs::replace(GraphNode& node, Submission work, std::uint64_t context) {
   if (const auto* const child = std::get_if<ChildNode>(&*node.work.node)) erase(*child->graph);
+  work.added_by = node.work.added_by;
+  work.added_at = node.work.added_at;
   node.work = std::move(work);
   node.context = context;
 }

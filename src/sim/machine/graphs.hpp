@@ -35,7 +35,7 @@ class Graphs {
   // Null where there is no such node.
   [[nodiscard]] Graph* graph_of(std::uint64_t node);
   void erase_node(std::uint64_t node);
-  // What a node holds from now on.
+  // What a node holds from now on. It stays known by the call that added it.
   void replace(GraphNode& node, Submission work, std::uint64_t context);
 
   [[nodiscard]] std::shared_ptr<Graph> clone(const Graph& original, Graph::Owner owner);

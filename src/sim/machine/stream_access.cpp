@@ -34,7 +34,12 @@ Toucher toucher_of(const Call& call, const Operation& operation, const Submissio
   who.operation = operation.number;
   who.stream = value_of(submission.stream);
   who.symbol = submission.symbol;
-  who.launch = submission.launch;
+  if (submission.launch != 0) {
+    who.symbol = submission.added_by;
+    who.site = submission.added_at;
+    who.launch = submission.launch;
+    who.launch_site = call.site;
+  }
   return who;
 }
 

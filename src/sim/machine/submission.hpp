@@ -35,6 +35,10 @@ struct Submission {
   std::uint64_t launch = 0;    // of the graph that it is a node of; 0: of none
   // The node that a capture makes of it; nothing where it cannot be captured.
   std::optional<NodeParams> node = std::nullopt;
+  // Of a node: what the program called for it and where. `symbol` stays that of the function that
+  // queues the like at once.
+  Symbol added_by = Symbol::count;
+  const void* added_at = nullptr;
 };
 
 }  // namespace ferry::sim

@@ -48,6 +48,23 @@ TEST(HazardPair, TheCallThatTakesMemoryAwayCountsWithItsPlace) {
   EXPECT_FALSE(is_repeat(pair, pair_of_early_end(user, {Symbol::cuMemFree_v2, at(0x31)})));
 }
 
+TEST(HazardPair, WhereAGraphWasLaunchedCountsBetweenLaunchesOnly) {
+  Toucher first = call_at(0x10, 1, AccessKind::write);
+  Toucher second = call_at(0x20, 2, AccessKind::write);
+  first.launch = second.launch = 1;
+  first.launch_site = second.launch_site = at(0x50);
+  const auto in_one = pair_of_collision(first, second);
+  const auto user = pair_of_use_after_free(first);
+  first.launch = 3;
+  const auto between = pair_of_collision(first, second);
+  first.launch_site = at(0x60);
+  EXPECT_FALSE(is_repeat(between, pair_of_collision(first, second)));
+  EXPECT_FALSE(is_repeat(user, pair_of_use_after_free(first)));
+  second.launch = 3;
+  second.launch_site = at(0x60);
+  EXPECT_TRUE(is_repeat(in_one, pair_of_collision(first, second)));
+}
+
 TEST(HazardPair, WithoutPlacesOnlyTheSameOperationsAreARepeat) {
   const Toucher first = call_at(0, 1, AccessKind::write);
   const Toucher second = call_at(0, 2, AccessKind::read);

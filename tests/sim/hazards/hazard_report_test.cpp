@@ -95,6 +95,33 @@ TEST(HazardReport, NodesOfOneGraphHaveTheirsToo) {
   EXPECT_THAT(describe_collision(one_node, other_node, kHost), HasSubstr("record an event"));
 }
 
+TEST(HazardReport, ANodeHasThePlaceWhereItWasAddedAndTheOneOfItsLaunch) {
+  const auto at = [](std::uintptr_t place) { return reinterpret_cast<const void*>(place + 1); };
+  Toucher one = copy_on(0x50, 7, AccessKind::write);
+  Toucher other = copy_on(0x50, 8, AccessKind::write);
+  one.symbol = other.symbol = Symbol::cuGraphAddMemsetNode;
+  one.site = at(0x10);
+  other.site = at(0x20);
+  one.launch = other.launch = 6;
+  one.launch_site = other.launch_site = at(0x30);
+  EXPECT_THAT(
+      describe_collision(one, other, kHost),
+      HasSubstr("  earlier: cuGraphAddMemsetNode (operation 7, a node of a graph) on stream "
+                "0x50 writes it\n"
+                "           from 0x10\n"
+                "  later:   cuGraphAddMemsetNode (operation 8, a node of a graph) on stream "
+                "0x50 writes it\n"
+                "           from 0x20\n"
+                "           launched from 0x30\n"));
+  other.launch = 9;
+  other.launch_site = at(0x40);
+  EXPECT_THAT(describe_collision(one, other, kHost),
+              AllOf(HasSubstr("           from 0x10\n           launched from 0x30\n"),
+                    HasSubstr("           from 0x20\n           launched from 0x40\n")));
+  EXPECT_THAT(describe_early_end(one, {Symbol::cuMemFree_v2}, kDevice),
+              HasSubstr("           from 0x10\n           launched from 0x30\n"));
+}
+
 TEST(HazardReport, AnEarlyEndNamesTheCallAndWhatToWaitFor) {
   EXPECT_EQ(describe_early_end(copy_on(0x50, 7, AccessKind::read), {Symbol::cuMemFree_v2}, kDevice),
             "hazard: cuMemFree while cuMemcpyDtoDAsync (operation 7) on stream 0x50 may still use "

@@ -75,6 +75,34 @@ TEST_F(GraphLaunchTest, AnotherStreamThatDoesNotWaitIsAHazard) {
   FERRY_OK(cuCtxSynchronize());
 }
 
+// By what the program called, not by the function that does the like at once; a change of the
+// parameters and a clone leave that.
+TEST_F(GraphLaunchTest, AReportNamesTheCallThatAddedOrCapturedTheNode) {
+  CUgraph graph = nullptr;
+  CUgraphExec executable = nullptr;
+  CUgraphNode node = nullptr;
+  CUDA_MEMSET_NODE_PARAMS params{};
+  params.dst = buffer;
+  params.elementSize = 1;
+  params.width = kBytes;
+  params.height = 1;
+  FERRY_OK(cuGraphCreate(&graph, 0));
+  FERRY_OK(cuGraphAddMemsetNode(&node, graph, nullptr, 0, &params, context));
+  FERRY_OK(cuGraphMemsetNodeSetParams(node, &params));
+  FERRY_OK(cuGraphInstantiateWithFlags(&executable, graph, 0));
+  FERRY_OK(cuGraphExecMemsetNodeSetParams(executable, node, &params, context));
+  const CUgraphExec captured =
+      capture([&] { FERRY_OK(cuMemcpyDtoDAsync_v2(other, buffer, kBytes, a_stream)); });
+  testing::internal::CaptureStderr();
+  launch(executable);
+  FERRY_OK(cuGraphLaunch(captured, stream()));
+  EXPECT_EQ(ferry_sim_take_hazards(), 1U);
+  const std::string printed = testing::internal::GetCapturedStderr();
+  EXPECT_NE(printed.find("earlier: cuGraphAddMemsetNode (operation"), std::string::npos) << printed;
+  EXPECT_NE(printed.find("later:   cuMemcpyDtoDAsync (operation"), std::string::npos) << printed;
+  FERRY_OK(cuCtxSynchronize());
+}
+
 TEST_F(GraphLaunchTest, SourcesAreHashedAtTheLaunch) {
   auto* const staging = static_cast<unsigned char*>(allocate_host(kBytes));
   const CUgraphExec executable =
