@@ -67,8 +67,9 @@ void HazardChecker::note_use_after_free(const Toucher& who, const MemoryPlace& p
   log_.add(pair_of_use_after_free(who), [&] { return describe_use_after_free(who, place); });
 }
 
-void HazardChecker::note_range(const Toucher& who, const Touch& touch, std::uint64_t position,
+void HazardChecker::note_range(Toucher who, const Touch& touch, std::uint64_t position,
                                const MemoryPlace& place, const Clock& before, Pairs& collided) {
+  who.base = place.start - position;
   touched_.note(position, position + place.bytes, who, before, [&](const Collision& collision) {
     const bool in_one_batch = is_same_operation(collision.earlier, who);
     if (in_one_batch && !collided.emplace(collision.earlier.member, who.member).second) return;

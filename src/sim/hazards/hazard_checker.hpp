@@ -60,8 +60,8 @@ class HazardChecker {
   // share.
   using Pairs = std::set<std::pair<std::uint32_t, std::uint32_t>>;
 
-  void note_range(const Toucher& who, const Touch& touch, std::uint64_t position,
-                  const MemoryPlace& place, const Clock& before, Pairs& collided);
+  void note_range(Toucher who, const Touch& touch, std::uint64_t position, const MemoryPlace& place,
+                  const Clock& before, Pairs& collided);
   void note_use_after_free(const Toucher& who, const MemoryPlace& place);
   void note_early_end(const Toucher& user, const Ending& call, const MemoryPlace& place);
   void remember_user(std::uint64_t mapping, const Toucher& who, const Touch& touch,

@@ -41,6 +41,16 @@ std::string memory_name(const MemoryPlace& place) {
                      variable);
 }
 
+// Where the earlier one used other addresses for the same bytes: which.
+std::string alias_name(const Toucher& earlier, const Toucher& later, const MemoryPlace& place) {
+  if (earlier.base == later.base) return "";
+  const std::uint64_t start = place.start + (earlier.base - later.base);
+  return fmt::format(
+      "  alias:   of [{:#x}, {:#x}), which the earlier one uses: both addresses are mapped to the "
+      "same physical memory\n",
+      start, start + place.bytes);
+}
+
 // A line under what it belongs to; nothing where the place is not known.
 std::string called_from(const void* site) {
   return site == nullptr ? "" : fmt::format("           from {}\n", describe_call_site(site));
@@ -100,12 +110,13 @@ std::string describe_collision(const Toucher& earlier, const Toucher& later,
                                const MemoryPlace& place) {
   return fmt::format(
       "hazard: {} without order: {} and {}\n"
-      "  memory:  {}\n"
+      "  memory:  {}\n{}"
       "  earlier: {} {} it\n{}"
       "  later:   {} {} it\n{}"
       "  remedy:  {}\n",
       kind_of(earlier.kind, later.kind), operation_name(earlier), operation_name(later),
-      memory_name(place), operation_name(earlier), verb(earlier.kind),
+      memory_name(place), alias_name(earlier, later, place), operation_name(earlier),
+      verb(earlier.kind),
       is_of_one_launch(earlier, later) ? called_from(earlier.site) : asked_from(earlier),
       operation_name(later), verb(later.kind), asked_from(later), remedy(earlier, later));
 }

@@ -34,6 +34,8 @@ struct Toucher {
   std::uint64_t count = 0;      // of the operation in its lane
   std::uint64_t operation = 0;  // its number in the process, for reports
   std::uint64_t stream = 0;     // handle, for reports
+  // What to add to a position (AccessMap) for the address that it used; may wrap.
+  std::uint64_t base = 0;
   Symbol symbol = Symbol::count;
   AccessKind kind = AccessKind::read;
   const void* site = nullptr;  // where the program called (call_site.hpp), for reports

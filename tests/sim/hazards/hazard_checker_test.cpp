@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/hazards/hazard_checker.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -116,7 +117,23 @@ TEST_F(HazardCheckerTest, AliasesOfOnePhysicalBlockCollide) {
   touch(1, AccessKind::read, second.start + 20, 10);
   EXPECT_EQ(found(), 0U);
   touch(1, AccessKind::read, second.start + 19, 10);
-  EXPECT_EQ(found(), 1U);
+  const std::string printed = testing::internal::GetCapturedStderr();
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(log.take(), 1U);
+  EXPECT_THAT(printed, testing::HasSubstr(fmt::format("[{:#x}, {:#x}), 1 bytes", second.start + 19,
+                                                      second.start + 20)));
+  EXPECT_THAT(printed, testing::HasSubstr(fmt::format("alias:   of [{:#x}, {:#x})",
+                                                      first.start + 19, first.start + 20)));
+}
+
+TEST_F(HazardCheckerTest, TheSameAddressIsNoAlias) {
+  const Mapping& mapping = map(Mapping::Kind::virtual_memory);
+  touch(0, AccessKind::write, mapping.start + 10, 10);
+  touch(1, AccessKind::read, mapping.start + 15, 10);
+  const std::string printed = testing::internal::GetCapturedStderr();
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(log.take(), 1U);
+  EXPECT_THAT(printed, testing::Not(testing::HasSubstr("alias")));
 }
 
 TEST_F(HazardCheckerTest, ARangeRunsOnIntoTheNextMapping) {

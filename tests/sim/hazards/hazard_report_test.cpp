@@ -53,6 +53,20 @@ TEST(HazardReport, ACollisionNamesBothSidesTheBytesAndTheRemedy) {
       "for it before operation 9, or synchronise with the host in between.\n");
 }
 
+TEST(HazardReport, AnAliasHasBothAddresses) {
+  Toucher earlier = copy_on(0x50, 7, AccessKind::write);
+  Toucher later = copy_on(0x60, 9, AccessKind::read);
+  earlier.base = 0x100;
+  later.base = 0x800;
+  EXPECT_THAT(describe_collision(earlier, later, kDevice),
+              HasSubstr("  memory:  [0x1000, 0x1010), 16 bytes at offset 256 of the 4096 bytes at "
+                        "0xf00 on device 2\n"
+                        "  alias:   of [0x900, 0x910), which the earlier one uses: both addresses "
+                        "are mapped to the same physical memory\n"));
+  later.base = earlier.base;
+  EXPECT_THAT(describe_collision(earlier, later, kDevice), Not(HasSubstr("alias")));
+}
+
 TEST(HazardReport, NamesTheKindOfCollision) {
   const auto kind = [](AccessKind earlier, AccessKind later) {
     return describe_collision(copy_on(0x50, 7, earlier), copy_on(0x60, 9, later), kHost);
