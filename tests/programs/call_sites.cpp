@@ -91,6 +91,24 @@ void collide_in_graphs(CUstream stream) {
   FERRY_MUST(cuCtxSynchronize());
 }
 
+// From go_between.cpp.
+extern "C" CUresult go_between_fill(CUdeviceptr device, std::size_t bytes, CUstream stream);
+extern "C" void go_between_fill_aside(CUcontext context, CUdeviceptr device, std::size_t bytes,
+                                      CUstream stream, CUresult* result);
+
+FERRY_NAMED void ask_the_library(CUdeviceptr device, CUstream stream) {
+  FERRY_MUST(go_between_fill(device, kBytes, stream));
+}
+
+void collide_in_the_library(CUcontext context, CUstream stream) {
+  const CUdeviceptr device = device_memory();
+  CUresult aside = CUDA_SUCCESS;
+  go_between_fill_aside(context, device, kBytes, stream, &aside);
+  FERRY_MUST(aside);
+  ask_the_library(device, new_stream());
+  FERRY_MUST(cuCtxSynchronize());
+}
+
 int main() {
   CUcontext context = nullptr;
   FERRY_MUST(cuInit(0));
@@ -116,5 +134,6 @@ int main() {
   use_when_freed(pooled, stream);
   FERRY_MUST(cuCtxSynchronize());
   collide_in_graphs(stream);
+  collide_in_the_library(context, stream);
   return 0;
 }

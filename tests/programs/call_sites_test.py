@@ -40,11 +40,19 @@ class CallSites(unittest.TestCase):
             self.assertEqual([site[0] for site in sites], functions, reports[0])
             self.assertEqual({site[1] for site in sites}, {os.path.realpath(PROGRAM)}, reports[0])
 
+    def test_a_library_that_calls_for_the_program_is_seen_through(self):
+        by_library = [sites for sites in map(SITE.findall, self.reports)
+                      if any(site[0] == "ask_the_library" for site in sites)]
+        self.assertEqual(len(by_library), 1, self.outcome.stderr)
+        own_thread, asked = by_library[0]
+        self.assertEqual(asked[1], os.path.realpath(PROGRAM))
+        self.assertIn("libferry_go_between.so", own_thread[1], "a thread that the program has no part in")
+
     @unittest.skipUnless(shutil.which("addr2line"), "no addr2line here")
     def test_the_command_beside_it_finds_the_function_too(self):
         sites = SITE.findall(self.outcome.stderr)
         self.assertTrue(sites)
-        for function, _, command in sites:
+        for function, _, command in (site for site in sites if site[0]):
             found = subprocess.run(command.split(), capture_output=True, text=True, timeout=60).stdout
             self.assertIn(function, found.splitlines(), command)
 

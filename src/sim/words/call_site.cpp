@@ -11,6 +11,8 @@
 #include <cstdlib>
 #include <memory>
 
+#include "sim/words/go_between.hpp"
+
 namespace ferry::sim {
 
 namespace {
@@ -45,7 +47,10 @@ const void* first_outside(const Frame* frame, const OwnModule& module) {
 const void* find_call_site(const void* frame_address) {
 #if defined(__x86_64__) || defined(__aarch64__)
   const OwnModule& module = own_module();
-  if (module.is_library) return first_outside(static_cast<const Frame*>(frame_address), module);
+  if (module.is_library) {
+    const void* const site = first_outside(static_cast<const Frame*>(frame_address), module);
+    return lies_in_go_between(site) ? entered_from(site, module) : site;
+  }
 #else
   static_cast<void>(frame_address);
 #endif

@@ -20,7 +20,8 @@ struct Frame {
 // Requires: every frame inside the module was made with a frame pointer.
 [[nodiscard]] const void* first_outside(const Frame* frame, const OwnModule& module);
 
-// The same for the stand-in; null where it is linked into the program, or on other processors.
+// The same for the stand-in, and for libraries that call it for others (go_between.hpp); null where
+// it is linked into the program, or on other processors.
 [[nodiscard]] const void* find_call_site(const void* frame_address);
 
 // "upload(int)+0x2f in /home/me/prog (addr2line -Cfe /home/me/prog 0x11ae)": without the function
