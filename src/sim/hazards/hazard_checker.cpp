@@ -130,10 +130,18 @@ void HazardChecker::note_host_end(Ending call, std::uint64_t address, std::uint6
   touched_.forget(address, address + bytes);
 }
 
-void HazardChecker::note_changed_source(Toucher reader, const Touch& source) {
-  reader.member = source.member;
-  const MemoryPlace place = host_place(source.address, source.bytes);
-  log_.add(pair_of_changed_source(reader), [&] { return describe_changed_source(reader, place); });
+void HazardChecker::note_changed_memory(Toucher user, const Touch& touch) {
+  user.member = touch.member;
+  user.kind = touch.kind;
+  const MemoryPlace place = host_place(touch.address, touch.bytes);
+  log_.add(pair_of_changed_memory(user), [&] { return describe_changed_memory(user, place); });
+}
+
+void HazardChecker::note_gone_memory(Toucher user, const Touch& touch) {
+  user.member = touch.member;
+  user.kind = touch.kind;
+  const MemoryPlace place = host_place(touch.address, touch.bytes);
+  log_.add(pair_of_gone_memory(user), [&] { return describe_gone_memory(user, place); });
 }
 
 void HazardChecker::prune_when_large(const Clock& seen) {

@@ -6,7 +6,7 @@
 //
 // What any thread of the host has seen complete comes before every later call of every thread: a
 // buffer handed over between threads by a mutex gives no false alarm.
-// What it CANNOT see: what the host itself reads or writes (but see HostSources), and memory that
+// What it CANNOT see: what the host itself reads or writes (but see HostContents), and memory that
 // was not mapped yet when an operation on it was queued.
 //
 // Owned by the machine; requires the library's lock.
@@ -45,8 +45,10 @@ class HazardChecker {
   // The host takes page-locked memory away.
   void note_host_end(Ending call, std::uint64_t address, std::uint64_t bytes, const Clock& seen);
 
-  // The host wrote into a queued operation's source.
-  void note_changed_source(Toucher reader, const Touch& source);
+  // The host wrote into memory that a queued operation reads or writes.
+  void note_changed_memory(Toucher user, const Touch& touch);
+  // The host unmapped such memory.
+  void note_gone_memory(Toucher user, const Touch& touch);
 
   [[nodiscard]] bool is_on() const { return log_.is_on(); }
   // True when an operation that the host has not seen complete writes into this host memory.

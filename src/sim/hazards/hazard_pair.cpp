@@ -45,8 +45,13 @@ HazardPair pair_of_use_after_free(const Toucher& user) {
   return {HazardKind::use_after_free, side_of(user), {}};
 }
 
-HazardPair pair_of_changed_source(const Toucher& copy) {
-  return {HazardKind::changed_source, side_of(copy), {}};
+HazardPair pair_of_changed_memory(const Toucher& copy) {
+  const bool reads = copy.kind == AccessKind::read;
+  return {reads ? HazardKind::changed_source : HazardKind::changed_destination, side_of(copy), {}};
+}
+
+HazardPair pair_of_gone_memory(const Toucher& copy) {
+  return {HazardKind::gone_memory, side_of(copy), {}};
 }
 
 bool is_repeat(const HazardPair& one, const HazardPair& other) {

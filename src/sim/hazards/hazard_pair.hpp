@@ -17,6 +17,8 @@ enum class HazardKind : std::uint8_t {
   early_end,
   use_after_free,
   changed_source,
+  changed_destination,
+  gone_memory,
 };
 
 struct HazardSide {
@@ -35,7 +37,8 @@ struct HazardPair {
 [[nodiscard]] HazardPair pair_of_collision(const Toucher& earlier, const Toucher& later);
 [[nodiscard]] HazardPair pair_of_early_end(const Toucher& user, const Ending& ending);
 [[nodiscard]] HazardPair pair_of_use_after_free(const Toucher& user);
-[[nodiscard]] HazardPair pair_of_changed_source(const Toucher& copy);
+[[nodiscard]] HazardPair pair_of_changed_memory(const Toucher& copy);
+[[nodiscard]] HazardPair pair_of_gone_memory(const Toucher& copy);
 
 // The same conflict between the same two calls in the program's text. Where it is not known where
 // they are, between the same two operations.

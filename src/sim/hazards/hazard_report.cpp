@@ -77,6 +77,11 @@ std::string queued_from(const Toucher& copy) {
                      asked_from(copy));
 }
 
+std::string wait_for_end(const Toucher& copy) {
+  return fmt::format("synchronise {}, or wait for an event recorded after operation {}",
+                     stream_name(copy.stream), copy.operation);
+}
+
 std::string_view kind_of(AccessKind earlier, AccessKind later) {
   if (earlier == AccessKind::read) return "write after read";
   return later == AccessKind::read ? "read after write" : "write after write";
@@ -145,15 +150,23 @@ std::string describe_use_after_free(const Toucher& user, const MemoryPlace& plac
       asked_from(user), user.operation);
 }
 
-std::string describe_changed_source(const Toucher& copy, const MemoryPlace& place) {
+std::string describe_changed_memory(const Toucher& copy, const MemoryPlace& place) {
+  const std::string_view side = copy.kind == AccessKind::read ? "source" : "destination";
   return fmt::format(
-      "hazard: the host changed the source of {} before it ran\n"
+      "hazard: the host changed the {} of {} before it ran\n"
       "  memory:  {}\n"
       "{}"
-      "  remedy:  leave the source alone until the copy has ended: synchronise {}, or wait for an "
-      "event recorded after operation {}.\n",
-      operation_name(copy), memory_name(place), queued_from(copy), stream_name(copy.stream),
-      copy.operation);
+      "  remedy:  leave the {} alone until the copy has ended: {}.\n",
+      side, operation_name(copy), memory_name(place), queued_from(copy), side, wait_for_end(copy));
+}
+
+std::string describe_gone_memory(const Toucher& copy, const MemoryPlace& place) {
+  return fmt::format(
+      "hazard: the host gave memory of {} back to the system before it ran\n"
+      "  memory:  {}\n"
+      "{}"
+      "  remedy:  free or unmap the memory after the copy has ended: {}.\n",
+      operation_name(copy), memory_name(place), queued_from(copy), wait_for_end(copy));
 }
 
 }  // namespace ferry::sim

@@ -31,7 +31,10 @@ struct MemoryPlace {
 // An operation on memory that a call has freed in the order of a stream before it was queued.
 [[nodiscard]] std::string describe_use_after_free(const Toucher& user, const MemoryPlace& place);
 
-// Host memory whose bytes changed between the call that queued a copy of them and the copy.
-[[nodiscard]] std::string describe_changed_source(const Toucher& copy, const MemoryPlace& place);
+// Host memory whose bytes changed between the call that queued a copy and the copy.
+[[nodiscard]] std::string describe_changed_memory(const Toucher& copy, const MemoryPlace& place);
+
+// Host memory that went between the two.
+[[nodiscard]] std::string describe_gone_memory(const Toucher& copy, const MemoryPlace& place);
 
 }  // namespace ferry::sim

@@ -164,7 +164,7 @@ CUresult launch_graph(Call& call, const std::shared_ptr<ExecutableGraph>& execut
   launch.close();
   engine.progress(call.lock);
   for (const QueuedOperation& operation : launch.operations())
-    watch_sources(call.machine, operation);
+    watch_host_memory(call.machine, operation);
   return CUDA_SUCCESS;
 }
 

@@ -10,7 +10,7 @@
 //   wrong bytes.
 // - Hazards. Accesses to the same bytes that nothing orders are reported under every schedule, also
 //   where the bytes came out right (HazardChecker); so is a copy's source that the program changed
-//   before the copy ran (HostSources).
+//   before the copy ran (HostContents).
 // - Asynchrony. Async copies read and write host memory when they run, pageable or not. Fills and
 //   device-to-device copies are asynchronous even by their plain names. Copies by plain names with
 //   a host side are complete on return.

@@ -1,21 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/machine/stream_access.hpp"
 
+#include <algorithm>
 #include <cassert>
+#include <iterator>
 #include <memory>
+#include <variant>
 
-#include "sim/hazards/host_sources.hpp"
+#include "sim/hazards/host_contents.hpp"
 #include "sim/machine/capture_access.hpp"
 #include "sim/machine/operation_load.hpp"
+#include "sim/memory/mapped_range.hpp"
 
 namespace ferry::sim {
 
-// What is kept of an operation until it runs: the host memory that it reads, as it was when it was
-// queued; and what it touches, where its place in the order is known only then.
+// What is kept of an operation until it runs.
 struct KeptUntilRun {
   Toucher who;
-  HostSources sources;
-  std::vector<Touch> unplaced;
+  std::vector<Touch> unplaced;           // what it touches, where its place is known only then
+  std::vector<Touch> sole_destinations;  // host memory that nothing else queued was to write
+  // Where it had not run when its call ended: the host memory that it touches, and what was in it.
+  std::vector<Touch> host_memory;
+  HostContents contents;
 };
 
 namespace {
@@ -43,23 +49,54 @@ Toucher toucher_of(const Call& call, const Operation& operation, const Submissio
   return who;
 }
 
-// Remembers what the operation's sources hold now. Left out is what the program may leave to queued
-// work: memory that an earlier operation writes, and any while host functions are waiting.
-void watch(Machine& machine, const QueuedOperation& queued) {
-  if (!machine.hazards.is_on() || !machine.physical.with_data()) return;
-  if (machine.engine.waiting_host_functions() > 0) return;
-  const bool placed = queued.kept->unplaced.empty();
-  for (const Touch& touch : queued.touches) {
-    if (touch.kind != AccessKind::read || machine.addresses.contains(touch.address)) continue;
-    if (!placed && !touch.compared) continue;
-    if (!machine.hazards.is_being_written(touch.address, touch.bytes, machine.engine.seen()))
-      queued.kept->sources.remember(touch);
-  }
+bool is_host_memory(const Machine& machine, const Touch& touch) {
+  return !machine.addresses.contains(touch.address);
 }
 
-void check_at_run(Machine& machine, const KeptUntilRun& kept) {
-  if (const auto changed = kept.sources.find_changed())
-    machine.hazards.note_changed_source(kept.who, *changed);
+// The host memory that the operation alone is to write, of all that is queued. Left out is what a
+// kernel says of itself: it may write less than it says.
+std::vector<Touch> find_sole_destinations(const Machine& machine, const Submission& submission) {
+  std::vector<Touch> found;
+  if (!machine.hazards.is_on() || !machine.physical.with_data()) return found;
+  const bool is_kernel = submission.node && std::holds_alternative<KernelNode>(*submission.node);
+  if (is_kernel || submission.word.address != 0) return found;
+  for (const Touch& touch : submission.touches) {
+    if (touch.kind == AccessKind::write && is_host_memory(machine, touch) &&
+        !machine.hazards.is_being_written(touch.address, touch.bytes, machine.engine.seen()))
+      found.push_back(touch);
+  }
+  return found;
+}
+
+// Remembers what the host memory holds that the operation reads or writes. Left out is what the
+// program may leave to queued work: memory that another operation writes, and any while host
+// functions are waiting.
+void remember_contents(Machine& machine, const QueuedOperation& queued) {
+  if (!machine.hazards.is_on() || machine.engine.waiting_host_functions() > 0) return;
+  KeptUntilRun& kept = *queued.kept;
+  const bool placed = kept.unplaced.empty();
+  for (const Touch& touch : kept.host_memory) {
+    if (touch.kind != AccessKind::read || (!placed && !touch.compared)) continue;
+    if (!machine.hazards.is_being_written(touch.address, touch.bytes, machine.engine.seen()))
+      kept.contents.remember(touch);
+  }
+  for (const Touch& touch : kept.sole_destinations) kept.contents.remember(touch);
+}
+
+// What the program has done meanwhile to the host memory that the operation, which is about to run,
+// touches. An error where it can no longer be touched.
+CUresult check_host_memory(Machine& machine, const KeptUntilRun& kept) {
+  for (const Touch& touch : kept.host_memory) {
+    if (is_mapped(touch.address, touch.bytes)) continue;
+    machine.hazards.note_gone_memory(kept.who, touch);
+    return CUDA_ERROR_ILLEGAL_ADDRESS;
+  }
+  if (const auto changed = kept.contents.find_changed())
+    machine.hazards.note_changed_memory(kept.who, *changed);
+  return CUDA_SUCCESS;
+}
+
+void check_unplaced(Machine& machine, const KeptUntilRun& kept) {
   if (kept.unplaced.empty()) return;
   const Clock& clock = machine.engine.clock_of_running();
   machine.hazards.note(kept.who, kept.unplaced, clock, machine.engine.seen());
@@ -152,7 +189,7 @@ CUresult submit_on(Call& call, const StreamUse& use, Submission submission, Tick
     machine.engine.observe(ticket->clock);
     return fault_of(call, context);
   }
-  if (!watched_by_another) watch_sources(machine, operation);
+  watch_host_memory(machine, operation, !watched_by_another);
   return CUDA_SUCCESS;
 }
 
@@ -169,7 +206,9 @@ QueuedOperation queue_on(Call& call, const StreamUse& use, Submission submission
   const Ticket ticket = machine.engine.enqueue(
       *use.stream,
       [&machine, kept, work = std::move(submission.work), device = use.context->device] {
-        check_at_run(machine, *kept);
+        if (const CUresult gone = check_host_memory(machine, *kept); gone != CUDA_SUCCESS)
+          return gone;
+        check_unplaced(machine, *kept);
         return work(device);
       },
       submission.after, std::move(may_begin), load.load);
@@ -184,13 +223,17 @@ QueuedOperation queue_on(Call& call, const StreamUse& use, Submission submission
   if (ticket->behind_condition) {
     kept->unplaced = submission.touches;
   } else {
+    kept->sole_destinations = find_sole_destinations(machine, submission);
     machine.hazards.note(kept->who, submission.touches, ticket->clock, machine.engine.seen());
   }
   return {ticket, kept, std::move(submission.touches), load.holds_caller};
 }
 
-void watch_sources(Machine& machine, const QueuedOperation& queued) {
-  if (!queued.ticket->done) watch(machine, queued);
+void watch_host_memory(Machine& machine, const QueuedOperation& queued, bool and_contents) {
+  if (queued.ticket->done || !machine.physical.with_data()) return;
+  std::ranges::copy_if(queued.touches, std::back_inserter(queued.kept->host_memory),
+                       [&](const Touch& touch) { return is_host_memory(machine, touch); });
+  if (and_contents) remember_contents(machine, queued);
 }
 
 CUresult finish_context(Call& call, const Context& context) {

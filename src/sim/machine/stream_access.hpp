@@ -55,9 +55,9 @@ struct QueuedOperation {
 };
 // The first half of `submit_on`, whether or not the stream is in a capture.
 [[nodiscard]] QueuedOperation queue_on(Call& call, const StreamUse& use, Submission submission);
-// When it has had the chance: remembers what its sources in host memory hold now, where it still
-// has to read them.
-void watch_sources(Machine& machine, const QueuedOperation& queued);
+// When it has had the chance, and has not run: keeps an eye on the host memory that it touches,
+// unless another operation of the same call does, also on what is in there.
+void watch_host_memory(Machine& machine, const QueuedOperation& queued, bool and_contents = true);
 
 // Runs everything queued in a context. The program has seen it complete.
 [[nodiscard]] CUresult finish_context(Call& call, const Context& context);

@@ -17,7 +17,7 @@ void have_hazards(int hazards) {
   Toucher copy;
   copy.symbol = Symbol::cuMemcpyAsync;
   for (int i = 0; i < hazards; ++i)
-    log->add(pair_of_changed_source(copy), [] { return std::string("hazard: x\n"); });
+    log->add(pair_of_changed_memory(copy), [] { return std::string("hazard: x\n"); });
 }
 
 [[noreturn]] void end_with(int status, int hazards) {

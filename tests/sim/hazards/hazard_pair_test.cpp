@@ -37,7 +37,7 @@ TEST(HazardPair, AnotherPlaceKindOrFunctionIsAnotherHazard) {
   Toucher fill = second;
   fill.symbol = Symbol::cuMemsetD8Async;
   EXPECT_FALSE(is_repeat(pair, pair_of_collision(first, fill)));
-  EXPECT_FALSE(is_repeat(pair_of_use_after_free(second), pair_of_changed_source(second)));
+  EXPECT_FALSE(is_repeat(pair_of_use_after_free(second), pair_of_changed_memory(second)));
 }
 
 TEST(HazardPair, TheCallThatTakesMemoryAwayCountsWithItsPlace) {
@@ -80,7 +80,7 @@ TEST(HazardPair, IsNamedByItsFirstTime) {
             "(operation 9)");
   EXPECT_EQ(with_the_calls_of(pair_of_early_end(copy, {Symbol::cuMemFree_v2})),
             "between the same two calls as cuMemcpyDtoDAsync (operation 7) and cuMemFree");
-  EXPECT_EQ(with_the_calls_of(pair_of_changed_source(copy)),
+  EXPECT_EQ(with_the_calls_of(pair_of_changed_memory(copy)),
             "of the same call as cuMemcpyDtoDAsync (operation 7)");
   EXPECT_EQ(with_the_calls_of(pair_of_use_after_free(copy)),
             "of the same call as cuMemcpyDtoDAsync (operation 7)");

@@ -148,10 +148,23 @@ TEST(HazardReport, AnEarlyEndNamesTheCallAndWhatToWaitFor) {
 }
 
 TEST(HazardReport, AChangedSourceNamesTheCopy) {
-  EXPECT_THAT(describe_changed_source(copy_on(0x50, 7, AccessKind::read), kHost),
+  EXPECT_THAT(describe_changed_memory(copy_on(0x50, 7, AccessKind::read), kHost),
               AllOf(StartsWith("hazard: the host changed the source of cuMemcpyDtoDAsync "
                                "(operation 7) on stream 0x50 before it ran\n"),
                     HasSubstr("[0x5000, 0x5008)"), HasSubstr("synchronise stream 0x50")));
+}
+
+TEST(HazardReport, AChangedDestinationIsCalledOne) {
+  EXPECT_THAT(describe_changed_memory(copy_on(0x50, 7, AccessKind::write), kHost),
+              AllOf(StartsWith("hazard: the host changed the destination of cuMemcpyDtoDAsync "),
+                    HasSubstr("leave the destination alone until")));
+}
+
+TEST(HazardReport, GoneMemoryNamesTheCopy) {
+  EXPECT_THAT(describe_gone_memory(copy_on(0x50, 7, AccessKind::read), kHost),
+              AllOf(StartsWith("hazard: the host gave memory of cuMemcpyDtoDAsync (operation 7) on "
+                               "stream 0x50 back to the system before it ran\n"),
+                    HasSubstr("[0x5000, 0x5008)"), HasSubstr("after operation 7")));
 }
 
 }  // namespace

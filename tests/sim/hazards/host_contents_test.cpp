@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/hazards/host_sources.hpp"
+#include "sim/hazards/host_contents.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,18 +14,18 @@ Touch read_of(const std::vector<unsigned char>& bytes, std::uint32_t member = kN
   return {address_of(bytes), bytes.size(), AccessKind::read, member};
 }
 
-TEST(HostSources, NothingIsChangedAtFirst) {
+TEST(HostContents, NothingIsChangedAtFirst) {
   const std::vector<unsigned char> bytes(1000, 1);
-  HostSources sources;
+  HostContents sources;
   EXPECT_FALSE(sources.find_changed());
   sources.remember(read_of(bytes));
   EXPECT_FALSE(sources.find_changed());
 }
 
-TEST(HostSources, AnyByteOfAnySourceCounts) {
+TEST(HostContents, AnyByteOfAnySourceCounts) {
   std::vector<unsigned char> first(1000, 1);
   std::vector<unsigned char> second(77, 2);
-  HostSources sources;
+  HostContents sources;
   sources.remember(read_of(first, 3));
   sources.remember(read_of(second, 5));
   for (std::size_t i = 0; i < second.size(); ++i) {

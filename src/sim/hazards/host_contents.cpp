@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/hazards/host_sources.hpp"
+#include "sim/hazards/host_contents.hpp"
 
 #define XXH_INLINE_ALL  // no library to carry along with libcuda.so.1
 #include <xxhash.h>
@@ -14,13 +14,13 @@ std::uint64_t digest_of(std::uint64_t address, std::uint64_t bytes) {
 
 }  // namespace
 
-void HostSources::remember(const Touch& touch) {
-  sources_.push_back({touch, digest_of(touch.address, touch.bytes)});
+void HostContents::remember(const Touch& touch) {
+  parts_.push_back({touch, digest_of(touch.address, touch.bytes)});
 }
 
-std::optional<Touch> HostSources::find_changed() const {
-  for (const Source& source : sources_) {
-    if (digest_of(source.touch.address, source.touch.bytes) != source.digest) return source.touch;
+std::optional<Touch> HostContents::find_changed() const {
+  for (const Part& part : parts_) {
+    if (digest_of(part.touch.address, part.touch.bytes) != part.digest) return part.touch;
   }
   return std::nullopt;
 }

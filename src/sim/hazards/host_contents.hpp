@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the host memory that a queued copy reads held when it was queued, as digests: so a staging
-// buffer that the program writes again before the copy has run is named, although nobody saw the
-// write. Plain value; belongs to one queued operation.
+// What the host memory that a queued copy reads, or writes, held when it was queued, as digests: so
+// a buffer that the program writes before the copy has run is named, although nobody saw the write.
+// Plain value; belongs to one queued operation.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +12,19 @@
 
 namespace ferry::sim {
 
-class HostSources {
+class HostContents {
  public:
-  // Requires: the range is readable host memory.
+  // Requires: the range is readable host memory, here and below.
   void remember(const Touch& touch);
   // The first whose bytes are others now.
   [[nodiscard]] std::optional<Touch> find_changed() const;
 
  private:
-  struct Source {
+  struct Part {
     Touch touch;
     std::uint64_t digest = 0;
   };
-  std::vector<Source> sources_;
+  std::vector<Part> parts_;
 };
 
 }  // namespace ferry::sim
