@@ -14,6 +14,7 @@
 #include <sstream>
 #include <utility>
 
+#include "sim/words/cubin_sections.hpp"
 #include "sim/words/ptx_words.hpp"
 
 namespace ferry::sim {
@@ -59,30 +60,52 @@ ImageBytes bytes_at(const void* start, std::size_t count) {
   return {static_cast<const std::byte*>(start), count};
 }
 
+// Takes stretches of an image, which lie within `most` bytes or are refused.
+class Extent {
+ public:
+  explicit Extent(std::uint64_t most) : most_(most) {}
+  [[nodiscard]] bool reaches(std::uint64_t offset, std::uint64_t bytes) {
+    std::uint64_t its_end = 0;
+    if (__builtin_add_overflow(offset, bytes, &its_end)) return false;
+    end_ = std::max(end_, its_end);
+    return its_end <= most_;
+  }
+  [[nodiscard]] std::uint64_t end() const { return end_; }
+
+ private:
+  std::uint64_t most_;
+  std::uint64_t end_ = 0;
+};
+
 // To the end of its last section, or of its tables. Nothing where they cannot lie within `most`
 // bytes.
 std::optional<std::size_t> elf_bytes(const void* start, std::size_t most) {
   if (most < sizeof(Elf64_Ehdr)) return std::nullopt;
   const auto header = read<Elf64_Ehdr>(start);
-  std::uint64_t end = 0;
-  const auto reaches = [&](std::uint64_t offset, std::uint64_t bytes) {
-    std::uint64_t its_end = 0;
-    if (__builtin_add_overflow(offset, bytes, &its_end)) return false;
-    end = std::max(end, its_end);
-    return its_end <= most;
-  };
+  Extent extent(most);
   if (header.e_shnum > 0 && header.e_shentsize < sizeof(Elf64_Shdr)) return std::nullopt;
-  if (!reaches(header.e_shoff, std::uint64_t{header.e_shnum} * header.e_shentsize) ||
-      !reaches(header.e_phoff, std::uint64_t{header.e_phnum} * header.e_phentsize)) {
+  if (!extent.reaches(header.e_shoff, std::uint64_t{header.e_shnum} * header.e_shentsize) ||
+      !extent.reaches(header.e_phoff, std::uint64_t{header.e_phnum} * header.e_phentsize)) {
     return std::nullopt;
   }
-  const auto* const sections = static_cast<const std::byte*>(start) + header.e_shoff;
+  std::vector<std::uint64_t> starts{header.e_shoff, header.e_phoff};
+  std::vector<Elf64_Shdr> sections;
+  const auto* const table = static_cast<const std::byte*>(start) + header.e_shoff;
   for (std::size_t i = 0; i < header.e_shnum; ++i) {
-    const auto section = read<Elf64_Shdr>(sections + i * header.e_shentsize);
-    if (section.sh_type != SHT_NOBITS && !reaches(section.sh_offset, section.sh_size))
-      return std::nullopt;
+    sections.push_back(read<Elf64_Shdr>(table + i * header.e_shentsize));
+    starts.push_back(sections.back().sh_offset);
   }
-  return end;
+  std::ranges::sort(starts);
+  for (Elf64_Shdr& section : sections) {
+    if (is_without_bytes(section.sh_type)) continue;
+    // No two have the same bytes: what lies across the next start is memory of a kind that is not
+    // known here.
+    const auto next = std::ranges::upper_bound(starts, section.sh_offset);
+    if (is_of_its_maker(section.sh_type) && next != starts.end())
+      section.sh_size = std::min(section.sh_size, *next - section.sh_offset);
+    if (!extent.reaches(section.sh_offset, section.sh_size)) return std::nullopt;
+  }
+  return extent.end();
 }
 
 std::optional<std::size_t> fatbin_bytes(const void* start, std::size_t most) {

@@ -57,23 +57,53 @@ TEST(KernelImage, AFatbinIsAsLongAsItSays) {
   EXPECT_EQ(image->size(), 116U);
 }
 
-TEST(KernelImage, AnElfFileReachesToTheEndOfItsLastSection) {
-  std::vector<unsigned char> file(4096, 0);
+// One that has only headers for these sections, behind the first bytes.
+std::string elf_of(const std::vector<Elf64_Shdr>& sections) {
   Elf64_Ehdr header{};
   std::memcpy(header.e_ident, ELFMAG, SELFMAG);
-  header.e_shoff = 64;
-  header.e_shnum = 2;
+  header.e_shoff = sizeof header;
+  header.e_shnum = static_cast<Elf64_Half>(sections.size());
   header.e_shentsize = sizeof(Elf64_Shdr);
-  Elf64_Shdr sections[2] = {};
-  sections[0].sh_type = SHT_PROGBITS;
-  sections[0].sh_offset = 1000;
-  sections[0].sh_size = 234;
-  sections[1].sh_type = SHT_NOBITS;
-  sections[1].sh_offset = 1000;
-  sections[1].sh_size = 100'000;
-  std::memcpy(file.data(), &header, sizeof header);
-  std::memcpy(file.data() + 64, sections, sizeof sections);
-  EXPECT_EQ(find_image(file.data())->size(), 1234U);
+  std::string file(reinterpret_cast<const char*>(&header), sizeof header);
+  file.append(reinterpret_cast<const char*>(sections.data()), sections.size() * sizeof(Elf64_Shdr));
+  return file;
+}
+
+Elf64_Shdr section_of(unsigned type, std::uint64_t offset, std::uint64_t bytes) {
+  Elf64_Shdr section{};
+  section.sh_type = type;
+  section.sh_offset = offset;
+  section.sh_size = bytes;
+  return section;
+}
+
+TEST(KernelImage, AnElfFileReachesToTheEndOfItsLastSection) {
+  EXPECT_EQ(find_image(elf_of({section_of(SHT_PROGBITS, 1000, 234)}).data())->size(), 1234U);
+  EXPECT_EQ(find_image(elf_of({section_of(SHT_LOPROC + 0x64, 1000, 234)}).data())->size(), 1234U);
+}
+
+TEST(KernelImage, MemoryWithoutBytesIsNoneOfTheFile) {
+  const std::vector<Elf64_Shdr> bytes{section_of(SHT_PROGBITS, 1000, 234)};
+  for (const unsigned type : {unsigned{SHT_NOBITS}, SHT_LOPROC + 0x7U, SHT_LOPROC + 0x9U,
+                              SHT_LOPROC + 0xaU, SHT_LOPROC + 0x15U}) {
+    auto sections = bytes;
+    sections.push_back(section_of(type, 1234, 100'000));
+    std::string file = elf_of(sections);
+    EXPECT_EQ(find_image(file.data())->size(), 1234U) << type;
+    file.resize(1234);
+    EXPECT_EQ(find_image_in(bytes_of(file))->size(), 1234U) << "and so in a file";
+    file.pop_back();
+    EXPECT_FALSE(find_image_in(bytes_of(file)));
+  }
+}
+
+TEST(KernelImage, AKindOfMemoryNobodyKnowsEndsBeforeTheNextSection) {
+  const std::string file =
+      elf_of({section_of(SHT_LOPROC + 0x55, 1000, 100'000), section_of(SHT_PROGBITS, 1000, 234)});
+  EXPECT_EQ(find_image(file.data())->size(), 101'000U) << "the last one is taken at its word";
+  const std::string before =
+      elf_of({section_of(SHT_LOPROC + 0x55, 1000, 100'000), section_of(SHT_PROGBITS, 1001, 233)});
+  EXPECT_EQ(find_image(before.data())->size(), 1234U);
 }
 
 TEST(KernelImage, AFileIsNotReadBeyondItsEnd) {
