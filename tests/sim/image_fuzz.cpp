@@ -39,5 +39,5 @@ std::vector<std::string> ferry::fuzz::seeds() {
       ".visible .global .align 4 .b8 table[2][3] = {{1, 2, 3}, {0x4, 05}};\n"
       ".global .f32 x = 1.5, y = 0f3F800000;\n.const .v4 .u16 z[] = {{1, 2}, -3};\n"
       ".managed .global .u64 there = generic(table);\n";
-  return {ptx, sim::MadeCubin().file()};
+  return {ptx, sim::MadeCubin().file(), sim::MadeCubin(false).file()};
 }

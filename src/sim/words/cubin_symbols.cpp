@@ -5,6 +5,8 @@
 
 #include <cstring>
 
+#include "sim/words/cubin_sections.hpp"
+
 namespace ferry::sim {
 
 namespace {
@@ -49,6 +51,11 @@ class Cubin {
   ImageBytes file_;
 };
 
+// Before linking it is a type of the maker's own.
+bool is_variable(unsigned symbol_type) {
+  return symbol_type == STT_OBJECT || symbol_type == STT_LOPROC;
+}
+
 bool holds_variables(std::string_view section) {
   return section == ".nv.global" || section == ".nv.global.init" || section == ".nv.constant3";
 }
@@ -60,7 +67,7 @@ std::optional<ImageVariable> variable_of(const Cubin& cubin, const Elf64_Sym& sy
   variable.name = name;
   variable.bytes = symbol.st_size;
   variable.managed = (symbol.st_other & kManaged) != 0;
-  if (section.sh_type == SHT_NOBITS) return variable;
+  if (is_without_bytes(section.sh_type)) return variable;
   if (symbol.st_value > section.sh_size || symbol.st_size > section.sh_size - symbol.st_value)
     return std::nullopt;
   const auto bytes = cubin.stretch(section.sh_offset + symbol.st_value, symbol.st_size);
@@ -83,7 +90,7 @@ ImageSymbols read_table(const Cubin& cubin, const Elf64_Ehdr& header, const Elf6
     const unsigned type = ELF64_ST_TYPE(symbol->st_info);
     if (type == STT_FUNC && (symbol->st_other & kEntry) != 0) {
       symbols.kernels.emplace_back(name);
-    } else if (type == STT_OBJECT && symbol->st_size > 0 &&
+    } else if (is_variable(type) && symbol->st_size > 0 &&
                holds_variables(cubin.name(*section_names, section->sh_name))) {
       if (auto variable = variable_of(cubin, *symbol, *section, name))
         symbols.variables.push_back(std::move(*variable));

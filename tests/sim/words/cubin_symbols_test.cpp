@@ -29,8 +29,10 @@ TEST(CubinSymbols, KernelsAreTheFunctionsThatAreMarkedAsEntries) {
   EXPECT_THAT(symbols->kernels, ElementsAre("scale"));
 }
 
-TEST(CubinSymbols, VariablesHaveSizesAndFirstBytes) {
-  const std::string file = MadeCubin().file();
+class CubinVariables : public testing::TestWithParam<bool> {};
+
+TEST_P(CubinVariables, HaveSizesAndFirstBytes) {
+  const std::string file = MadeCubin(GetParam()).file();
   const auto symbols = read_cubin_symbols(bytes_of(file));
   ASSERT_TRUE(symbols);
   ASSERT_EQ(symbols->variables.size(), 4U)
@@ -43,6 +45,8 @@ TEST(CubinSymbols, VariablesHaveSizesAndFirstBytes) {
   EXPECT_EQ(initial_of(*symbols->find_variable("everywhere")), std::string("\7\0\0\0", 4));
   EXPECT_TRUE(symbols->find_variable("everywhere")->managed);
 }
+
+INSTANTIATE_TEST_SUITE_P(LinkedOrNot, CubinVariables, testing::Bool());
 
 TEST(CubinSymbols, WhatIsNoneIsNone) {
   EXPECT_FALSE(read_cubin_symbols({}));

@@ -2,7 +2,7 @@
 // A cubin put together by hand, with what a reader of symbols looks for and no code: a kernel
 // `scale`, a function `helper` that is none, the variables `plain` (8 bytes), `begun` (4 bytes that
 // begin as 1 2 3 4), `fixed` (2 constant bytes, 5 6), `everywhere` (managed, 7 0 0 0), and things
-// that are none.
+// that are none. One that is still to be linked says so of variables by types of its maker.
 #pragma once
 
 #include <elf.h>
@@ -15,25 +15,31 @@ namespace ferry::sim {
 
 class MadeCubin {
  public:
-  MadeCubin() {
+  explicit MadeCubin(bool linked = true) {
+    const unsigned zeros = linked ? SHT_NOBITS : SHT_LOPROC + 0x7;
+    const unsigned shared = linked ? SHT_NOBITS : SHT_LOPROC + 0xa;
+    const unsigned values = linked ? SHT_PROGBITS : SHT_LOPROC + 0x8;
+    const unsigned constants = linked ? SHT_PROGBITS : SHT_LOPROC + 0x67;
+    const unsigned variable = linked ? STT_OBJECT : STT_LOPROC;
     add_section(".shstrtab", SHT_STRTAB, 0);
     add_section(".strtab", SHT_STRTAB, 0);
     add_section(".symtab", SHT_SYMTAB, kNames);
     add_section(".text.scale", SHT_PROGBITS, 0, std::string(16, '\0'));
-    add_section(".nv.global.init", SHT_PROGBITS, 0, std::string("\1\2\3\4\7\0\0\0", 8));
-    add_section(".nv.global", SHT_NOBITS, 0);
-    add_section(".nv.constant3", SHT_PROGBITS, 0, std::string("\0\0\5\6", 4));
-    add_section(".nv.shared.scale", SHT_NOBITS, 0);
+    add_section(".nv.global.init", values, 0, std::string("\1\2\3\4\7\0\0\0", 8));
+    add_section(".nv.global", zeros, 0);
+    add_section(".nv.constant3", constants, 0, std::string("\0\0\5\6", 4));
+    add_section(".nv.shared.scale", shared, 0);
     sections_[6].sh_size = 8;
+    sections_[8].sh_size = 4000;
     add_symbol("scale", STB_GLOBAL, STT_FUNC, 0x10, 4, 0, 16);
     add_symbol("helper", STB_GLOBAL, STT_FUNC, 0, 4, 8, 8);
-    add_symbol("plain", STB_LOCAL, STT_OBJECT, 0, 6, 0, 8);
-    add_symbol("begun", STB_GLOBAL, STT_OBJECT, 0, 5, 0, 4);
-    add_symbol("everywhere", STB_GLOBAL, STT_OBJECT, 4, 5, 4, 4);
-    add_symbol("fixed", STB_LOCAL, STT_OBJECT, 0, 7, 2, 2);
-    add_symbol("beyond", STB_LOCAL, STT_OBJECT, 0, 5, 6, 4);
-    add_symbol("undefined", STB_GLOBAL, STT_OBJECT, 0, SHN_UNDEF, 0, 4);
-    add_symbol("shared", STB_LOCAL, STT_OBJECT, 0, 8, 0, 4);
+    add_symbol("plain", STB_LOCAL, variable, 0, 6, 0, 8);
+    add_symbol("begun", STB_GLOBAL, variable, 0, 5, 0, 4);
+    add_symbol("everywhere", STB_GLOBAL, variable, 4, 5, 4, 4);
+    add_symbol("fixed", STB_LOCAL, variable, 0, 7, 2, 2);
+    add_symbol("beyond", STB_LOCAL, variable, 0, 5, 6, 4);
+    add_symbol("undefined", STB_GLOBAL, variable, 0, SHN_UNDEF, 0, 4);
+    add_symbol("shared", STB_LOCAL, variable, 0, 8, 0, 4);
   }
 
   [[nodiscard]] std::string file() {
@@ -44,7 +50,7 @@ class MadeCubin {
     std::string body(sizeof(Elf64_Ehdr), '\0');
     for (std::size_t i = 1; i < sections_.size(); ++i) {
       sections_[i].sh_offset = body.size();
-      if (sections_[i].sh_type != SHT_NOBITS) sections_[i].sh_size = contents_[i].size();
+      if (sections_[i].sh_size == 0) sections_[i].sh_size = contents_[i].size();
       body += contents_[i];
       body.resize((body.size() + 7) / 8 * 8);
     }
