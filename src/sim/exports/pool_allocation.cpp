@@ -71,14 +71,18 @@ std::function<CUresult(int)> work_of_free(Machine& machine, const Mapping& mappi
   };
 }
 
+// What goes by other calls, or with its module, does not.
+bool can_be_freed(Mapping::Kind kind) {
+  return kind == Mapping::Kind::allocation || kind == Mapping::Kind::pool_allocation ||
+         kind == Mapping::Kind::imported;
+}
+
 CUresult free_in_order(Call& call, CUdeviceptr address, CUstream stream, const StreamUse& use) {
   Machine& machine = call.machine;
   if (const CUresult result = check_stream(call, use); result != CUDA_SUCCESS) return result;
   const Mapping* const mapping = machine.pages.find_living(address);
-  if (mapping == nullptr || mapping->start != address ||
-      mapping->kind == Mapping::Kind::virtual_memory || mapping->kind == Mapping::Kind::opened) {
+  if (mapping == nullptr || mapping->start != address || !can_be_freed(mapping->kind))
     return CUDA_ERROR_INVALID_VALUE;
-  }
   const std::uint64_t id = mapping->buffer_id;
   Submission submission = whole_range(Symbol::cuMemFreeAsync, stream, address, mapping->size);
   submission.work = work_of_free(machine, *mapping);

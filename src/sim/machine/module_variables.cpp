@@ -11,19 +11,19 @@ namespace ferry::sim {
 namespace {
 
 CUresult make_managed(Machine& machine, std::uint64_t context, int device,
-                      const ImageVariable& declared, std::uint64_t& address) {
+                      const ImageVariable& declared, ModuleVariable& out) {
   void* memory = nullptr;
   const CUresult result =
       machine.host.allocate_managed(&memory, declared.bytes, context, device, true);
   if (result != CUDA_SUCCESS) return result;
   if (!declared.initial.empty())
     std::memcpy(memory, declared.initial.data(), declared.initial.size());
-  address = reinterpret_cast<std::uintptr_t>(memory);
+  out.address = reinterpret_cast<std::uintptr_t>(memory);
   return CUDA_SUCCESS;
 }
 
 CUresult make_on_device(Machine& machine, const Context& context, const ImageVariable& declared,
-                        std::uint64_t& out) {
+                        ModuleVariable& out) {
   const auto address = machine.allocations.allocate(context.handle, context.device, declared.bytes);
   if (!address) return CUDA_ERROR_OUT_OF_MEMORY;
   Mapping& mapping = *machine.pages.find(*address);
@@ -40,8 +40,12 @@ CUresult make_on_device(Machine& machine, const Context& context, const ImageVar
     const std::uint64_t rest = declared.bytes - given;
     result = machine.operations.fill_rows(context.device, {*address + given, rest}, 0, 1, rest, 1);
   }
-  if (result != CUDA_SUCCESS) static_cast<void>(machine.allocations.free(*address));
-  out = *address;
+  if (result != CUDA_SUCCESS) {
+    static_cast<void>(machine.allocations.free(*address));
+    return result;
+  }
+  out.address = *address;
+  out.buffer_id = mapping.buffer_id;
   return result;
 }
 
@@ -51,7 +55,7 @@ const ImageVariable* find_declared(const LoadedImage& image, std::string_view na
   return symbols == nullptr ? nullptr : symbols->find_variable(name);
 }
 
-// Runs make(address) where the variable has no memory yet.
+// Runs make(out) where the variable has no memory yet.
 template <typename Make>
 CUresult find_or_make(ModuleVariables& known, const ImageVariable& declared, ModuleVariable& out,
                       Make&& make) {
@@ -61,9 +65,19 @@ CUresult find_or_make(ModuleVariables& known, const ImageVariable& declared, Mod
     return CUDA_SUCCESS;
   }
   out.bytes = declared.bytes;
-  const CUresult result = make(out.address);
+  const CUresult result = make(out);
   if (result == CUDA_SUCCESS) known.emplace(declared.name, out);
   return result;
+}
+
+// Null for managed memory, and where it is gone: another may have its address by now.
+const Mapping* mapping_of(Machine& machine, const ModuleVariable& variable) {
+  const Mapping* const mapping = machine.pages.find(variable.address);
+  return mapping != nullptr && mapping->buffer_id == variable.buffer_id ? mapping : nullptr;
+}
+
+void free_managed(Machine& machine, const ModuleVariable& variable) {
+  static_cast<void>(machine.host.free_managed(reinterpret_cast<void*>(variable.address)));
 }
 
 // They are gone; who may still have used them is reported.
@@ -71,13 +85,13 @@ void end_all(Call& call, Symbol symbol, const ModuleVariables& variables, const 
   Machine& machine = call.machine;
   const Ending ending{symbol, call.site};
   for (const auto& [name, variable] : variables) {
-    if (const Mapping* const mapping = machine.pages.find(variable.address)) {
+    if (variable.buffer_id == 0) {
+      free_managed(machine, variable);
+      machine.hazards.note_host_end(ending, variable.address, variable.bytes, seen);
+    } else if (const Mapping* const mapping = mapping_of(machine, variable)) {
       const Mapping ended = *mapping;
       static_cast<void>(machine.allocations.free(variable.address));
       machine.hazards.note_end(ending, ended, seen);
-    } else {
-      static_cast<void>(machine.host.free_managed(reinterpret_cast<void*>(variable.address)));
-      machine.hazards.note_host_end(ending, variable.address, variable.bytes, seen);
     }
   }
 }
@@ -92,10 +106,10 @@ CUresult variable_of(Machine& machine, std::uint64_t module, std::string_view na
   if (declared->managed && entry.library != 0)
     return managed_variable_of(machine, entry.library, name, out);
   const Context& context = *machine.contexts.find(entry.context);
-  return find_or_make(entry.variables, *declared, out, [&](std::uint64_t& address) {
+  return find_or_make(entry.variables, *declared, out, [&](ModuleVariable& made) {
     return declared->managed
-               ? make_managed(machine, context.handle, context.device, *declared, address)
-               : make_on_device(machine, context, *declared, address);
+               ? make_managed(machine, context.handle, context.device, *declared, made)
+               : make_on_device(machine, context, *declared, made);
   });
 }
 
@@ -104,8 +118,8 @@ CUresult managed_variable_of(Machine& machine, std::uint64_t library, std::strin
   LibraryEntry& entry = *machine.libraries.find(library);
   const ImageVariable* const declared = find_declared(*entry.image, name);
   if (declared == nullptr || !declared->managed) return CUDA_ERROR_NOT_FOUND;
-  return find_or_make(entry.managed, *declared, out, [&](std::uint64_t& address) {
-    return make_managed(machine, 0, 0, *declared, address);
+  return find_or_make(entry.managed, *declared, out, [&](ModuleVariable& made) {
+    return make_managed(machine, 0, 0, *declared, made);
   });
 }
 
@@ -133,8 +147,10 @@ void end_managed_variables(Call& call, Symbol symbol, std::uint64_t library) {
 
 void free_variables(Machine& machine, ModuleVariables& variables) {
   for (const auto& [name, variable] : variables) {
-    if (!machine.allocations.free(variable.address)) {
-      static_cast<void>(machine.host.free_managed(reinterpret_cast<void*>(variable.address)));
+    if (variable.buffer_id == 0) {
+      free_managed(machine, variable);
+    } else if (mapping_of(machine, variable) != nullptr) {
+      static_cast<void>(machine.allocations.free(variable.address));
     }
   }
   variables.clear();

@@ -46,6 +46,7 @@ using ImageRef = std::shared_ptr<const LoadedImage>;
 struct ModuleVariable {
   std::uint64_t address = 0;
   std::uint64_t bytes = 0;
+  std::uint64_t buffer_id = 0;  // of its mapping; 0: managed memory
 };
 using ModuleVariables = std::map<std::string, ModuleVariable, std::less<>>;
 

@@ -98,6 +98,26 @@ TEST_F(ModuleVariablesTest, ManagedOnesCannotBeFreedByHand) {
   EXPECT_EQ(cuMemsetD32_v2(everywhere, 1, 1), CUDA_ERROR_INVALID_VALUE);
 }
 
+TEST_F(ModuleVariablesTest, NoneCanBeFreedInTheOrderOfAStream) {
+  const CUdeviceptr counter = find("counter");
+  EXPECT_EQ(cuMemFreeAsync(counter, nullptr), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemFreeAsync(find("everywhere"), nullptr), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemFree_v2(counter), CUDA_ERROR_INVALID_VALUE);
+  FERRY_OK(cuCtxSynchronize());
+  EXPECT_EQ(peek(counter), 7U);
+}
+
+TEST_F(ModuleVariablesTest, WhoeverHasTheAddressOfOneThatIsGoneKeepsIt) {
+  const CUdeviceptr large = find("large");
+  Library::get().with_machine([&](Lock&, Machine& machine) {
+    Mapping& mapping = *machine.pages.find(large);
+    mapping.buffer_id += 1000;  // as if that one were gone and this another
+    mapping.kind = Mapping::Kind::allocation;
+  });
+  FERRY_OK(cuModuleUnload(module));
+  FERRY_OK(cuMemFree_v2(large));
+}
+
 TEST_F(ModuleVariablesTest, ALibraryHasOneInEachContextSaveWhereItIsManaged) {
   CUlibrary library = nullptr;
   FERRY_OK(cuLibraryLoadData(&library, kPtx, nullptr, nullptr, 0, nullptr, nullptr, 0));
