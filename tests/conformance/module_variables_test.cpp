@@ -46,6 +46,33 @@ class ModuleVariables : public WithContext {
   CUmodule module = nullptr;
 };
 
+TEST_F(ModuleVariables, AreWrittenAsExpressionsOfConstants) {
+  CUmodule other = nullptr;
+  FERRY_OK(cuda().cuModuleLoadData(
+      &other,
+      ".version 7.0\n.target sm_50\n.address_size 64\n"
+      ".visible .global .u32 sums[7] = {1+2, 1 << 4, ~0, (3*4), -(3), (.u64) 5, 5==5 ? 8 : 9};\n"
+      ".visible .global .f32 small = 1.5e-3;\n.visible .global .b8 octal[010];\n"
+      ".visible.global .u64 places[2] = {sums, 7};\n"));
+  CUdeviceptr address = 0;
+  std::size_t bytes = 0;
+  std::array<int, 7> sums{};
+  FERRY_OK(cuda().cuModuleGetGlobal_v2(&address, &bytes, other, "sums"));
+  FERRY_OK(cuda().cuMemcpyDtoH_v2(sums.data(), address, sizeof sums));
+  EXPECT_EQ(sums, (std::array<int, 7>{3, 16, -1, 12, -3, 5, 8}));
+  float small = 0;
+  FERRY_OK(cuda().cuModuleGetGlobal_v2(&address, &bytes, other, "small"));
+  FERRY_OK(cuda().cuMemcpyDtoH_v2(&small, address, sizeof small));
+  EXPECT_EQ(small, 1.5e-3F);
+  FERRY_OK(cuda().cuModuleGetGlobal_v2(&address, &bytes, other, "octal"));
+  EXPECT_EQ(bytes, 8U);
+  std::array<std::uint64_t, 2> places{};
+  FERRY_OK(cuda().cuModuleGetGlobal_v2(&address, &bytes, other, "places"));
+  FERRY_OK(cuda().cuMemcpyDtoH_v2(places.data(), address, sizeof places));
+  EXPECT_EQ(places[1], 7U);
+  FERRY_OK(cuda().cuModuleUnload(other));
+}
+
 TEST_F(ModuleVariables, HaveTheirSizesAndFirstValues) {
   EXPECT_EQ(find("counter").bytes, 4U);
   EXPECT_EQ(read_word(find("counter").address), 7U);

@@ -38,6 +38,8 @@ std::vector<std::string> ferry::fuzz::seeds() {
       ".version 8.0 // by hand\n.target sm_90\n.visible .entry scale(.param .u64 p) { ret; }\n"
       ".visible .global .align 4 .b8 table[2][3] = {{1, 2, 3}, {0x4, 05}};\n"
       ".global .f32 x = 1.5, y = 0f3F800000;\n.const .v4 .u16 z[] = {{1, 2}, -3};\n"
-      ".managed .global .u64 there = generic(table);\n";
+      ".managed .global .u64 there = generic(table);\n.extern .global .u8 far[0x10];\n"
+      ".global .s64 sums[7] = {1+2*3, 1<<4, ~0, !0, -(3), (.u64) 5, 5==5?8:9 % 2};\n"
+      ".global .f32 small[010] = {1.5e-3, 0d3FF8000000000000, 1.0/3.0};\n";
   return {ptx, sim::MadeCubin().file(), sim::MadeCubin(false).file()};
 }

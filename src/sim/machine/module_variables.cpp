@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/machine/module_variables.hpp"
 
+#include <fmt/format.h>
+
 #include <cstring>
 #include <utility>
 
 #include "sim/machine/peer_access.hpp"
+#include "sim/words/say_once.hpp"
 
 namespace ferry::sim {
 
@@ -66,8 +69,15 @@ CUresult find_or_make(ModuleVariables& known, const ImageVariable& declared, Mod
   }
   out.bytes = declared.bytes;
   const CUresult result = make(out);
-  if (result == CUDA_SUCCESS) known.emplace(declared.name, out);
-  return result;
+  if (result != CUDA_SUCCESS) return result;
+  known.emplace(declared.name, out);
+  if (declared.partly_unknown) {
+    say_once(
+        fmt::format("of the first value of {} a part is zero: it is an address, or an expression "
+                    "that the stand-in does not evaluate",
+                    declared.name));
+  }
+  return CUDA_SUCCESS;
 }
 
 // Null for managed memory, and where it is gone: another may have its address by now.

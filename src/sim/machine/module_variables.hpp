@@ -5,7 +5,8 @@
 // contexts and go with the library. To the hazard checker each is an allocation that has a name.
 //
 // Nothing is known of the variables of an image that cannot be read (image_symbols.hpp): then none
-// is found, which is said once. Requires the library's lock.
+// is found, which is said once. So is it where a part of a first value is not known. Requires the
+// library's lock.
 #pragma once
 
 #include <cstddef>

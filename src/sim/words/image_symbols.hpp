@@ -19,15 +19,20 @@ namespace ferry::sim {
 struct ImageVariable {
   std::string name;
   std::uint64_t bytes = 0;
-  // What it holds at first; zeros where this ends. So does a pointer to another variable, whose
-  // address nobody knows before it has one.
+  // What it holds at first; zeros where this ends.
   std::vector<std::byte> initial;
+  // Some of it is not known and zero: the address of something, or an expression in PTX that is
+  // none of constants.
+  bool partly_unknown = false;
   bool managed = false;
 };
 
 struct ImageSymbols {
   std::vector<std::string> kernels;  // as they stand in the image
   std::vector<ImageVariable> variables;
+  // What is wrong with PTX text, and in which line, where a driver would not take it. No compiler:
+  // only what a reader of declarations sees.
+  std::string fault;
 
   [[nodiscard]] bool has_kernel(std::string_view name) const;
   // Null where there is none.

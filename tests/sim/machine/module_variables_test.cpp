@@ -184,6 +184,21 @@ TEST_F(ModuleVariablesTest, OfAnImageThatCannotBeReadNothingIsKnownButWords) {
                     HasSubstr("the functions of a module are not counted")));
 }
 
+TEST_F(ModuleVariablesTest, AFirstValueThatIsNotKnownIsSaid) {
+  CUmodule other = nullptr;
+  FERRY_OK(cuModuleLoadData(&other,
+                            ".version 7.0\n.target sm_50\n.visible .global .u32 sum = 1+2;\n"
+                            ".visible .global .u64 pointer[2] = {sum, 3};\n"));
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(peek(find(other, "sum")), 3U);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(peek(find(other, "pointer") + 8), 3U);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              HasSubstr("of the first value of pointer a part is zero"));
+  FERRY_OK(cuModuleUnload(other));
+}
+
 CUdeviceptr counted = 0;
 std::size_t count_ranges(const ferry_sim_launch*, const void* const*, ferry_sim_range* out,
                          std::size_t) {

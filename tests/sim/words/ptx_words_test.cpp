@@ -35,6 +35,30 @@ TEST(PtxWords, WhatIsNeverClosedEndsTheText) {
   EXPECT_THAT(words_of(" \n\t"), IsEmpty());
 }
 
+TEST(PtxWords, TheEndSaysWhatIsNotClosed) {
+  for (const char* const text : {"/* b", "\"b"}) {
+    std::string_view rest = text;
+    bool unclosed = false;
+    EXPECT_EQ(take_ptx_word(rest, &unclosed), "");
+    EXPECT_TRUE(unclosed) << text;
+  }
+  std::string_view rest = "/* b */ \"c\" // d";
+  bool unclosed = false;
+  EXPECT_EQ(take_ptx_word(rest, &unclosed), "");
+  EXPECT_FALSE(unclosed);
+}
+
+TEST(PtxWords, AnExponentBelongsToItsNumber) {
+  EXPECT_THAT(words_of("1.5e-3 2E+4-1 .5e-1"), ElementsAre("1.5e-3", "2E+4", "-", "1", ".5e-1"));
+  EXPECT_THAT(words_of("0x1e-3 e-3 1e-x"),
+              ElementsAre("0x1e", "-", "3", "e", "-", "3", "1e", "-", "x"));
+}
+
+TEST(PtxWords, DirectivesMayStandClose) {
+  EXPECT_THAT(words_of(".visible.global .u32 a; ld.global.u32"),
+              ElementsAre(".visible", ".global", ".u32", "a", ";", "ld.global.u32"));
+}
+
 TEST(PtxWords, PtxBeginsWithItsVersion) {
   EXPECT_TRUE(is_ptx("// by hand\n/* */ .version 8.0"));
   EXPECT_FALSE(is_ptx(".target sm_90 .version 8.0"));
