@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Modules, functions and launches, with a kernel that does nothing: PTX that any driver compiles.
+#include <cstring>
+#include <string>
+
 #include "conformance/fixture.hpp"
 
 namespace ferry::conformance {
@@ -50,6 +53,24 @@ TEST_F(Module, WhatIsNoImageIsRefused) {
   EXPECT_EQ(cuda().cuModuleLoad(&other, "/nonexistent.cubin"), CUDA_ERROR_FILE_NOT_FOUND);
   const char zeros[256] = {};
   EXPECT_EQ(cuda().cuModuleLoadData(&other, zeros), CUDA_ERROR_INVALID_IMAGE);
+}
+
+TEST_F(Module, TextThatIsNoPtxIsRefusedAndItsPlaceIsLogged) {
+  const std::string head = ".version 7.0\n.target sm_50\n.address_size 64\n";
+  for (const char* const rest :
+       {".visible .global .u32 x[2] = {1, 2, 3};\n", ".visible .global .u32 x[0];\n",
+        ".visible .global .u32 x", ".visible .entry k()\n{\n  ret;\n"}) {
+    char log[512] = "";
+    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+    void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
+    const std::string text = head + rest;
+    CUmodule other = nullptr;
+    EXPECT_EQ(cuda().cuModuleLoadDataEx(&other, text.c_str(), 2, options, values),
+              CUDA_ERROR_INVALID_PTX)
+        << rest;
+    EXPECT_NE(std::strstr(log, "line "), nullptr) << log;
+    EXPECT_NE(values[1], nullptr) << "its size";
+  }
 }
 
 TEST_F(Module, LogsOfTheCompilerEnd) {

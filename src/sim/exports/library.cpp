@@ -21,10 +21,19 @@ bool are_options(unsigned count, const CUlibraryOption* options, void* const* va
   return true;
 }
 
-CUresult add_library(Call& call, const std::optional<ImageBytes>& image, CUlibrary* out) {
-  if (!image) return CUDA_ERROR_INVALID_IMAGE;
+struct JitOptions {
+  unsigned count = 0;
+  const CUjit_option* options = nullptr;
+  void** values = nullptr;
+};
+
+CUresult add_library(Call& call, const ImageRef& image, const JitOptions& jit, CUlibrary* out) {
+  const std::string_view fault = image ? image->fault() : std::string_view();
+  if (!answer_jit_options(jit.count, jit.options, jit.values, fault))
+    return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult result = judge_image(image); result != CUDA_SUCCESS) return result;
   LibraryEntry entry;
-  entry.image = std::make_shared<const LoadedImage>(*image);
+  entry.image = image;
   *out = to_handle<CUlibrary>(call.machine.libraries.add(std::move(entry)));
   return CUDA_SUCCESS;
 }
@@ -67,11 +76,11 @@ CUresult cuLibraryLoadData(CUlibrary* library, const void* code, CUjit_option* j
                            unsigned int numLibraryOptions) {
   return Library::get().call(Symbol::cuLibraryLoadData, Need::initialised, [&](Call& call) {
     if (library == nullptr || code == nullptr ||
-        !ferry::sim::are_options(numLibraryOptions, libraryOptions, libraryOptionValues) ||
-        !ferry::sim::answer_jit_options(numJitOptions, jitOptions, jitOptionsValues)) {
+        !ferry::sim::are_options(numLibraryOptions, libraryOptions, libraryOptionValues)) {
       return CUDA_ERROR_INVALID_VALUE;
     }
-    return ferry::sim::add_library(call, ferry::sim::find_image(code), library);
+    return ferry::sim::add_library(call, ferry::sim::keep_image(ferry::sim::find_image(code)),
+                                   {numJitOptions, jitOptions, jitOptionsValues}, library);
   });
 }
 
@@ -81,13 +90,13 @@ CUresult cuLibraryLoadFromFile(CUlibrary* library, const char* fileName, CUjit_o
                                unsigned int numLibraryOptions) {
   return Library::get().call(Symbol::cuLibraryLoadFromFile, Need::initialised, [&](Call& call) {
     if (library == nullptr || fileName == nullptr ||
-        !ferry::sim::are_options(numLibraryOptions, libraryOptions, libraryOptionValues) ||
-        !ferry::sim::answer_jit_options(numJitOptions, jitOptions, jitOptionsValues)) {
+        !ferry::sim::are_options(numLibraryOptions, libraryOptions, libraryOptionValues)) {
       return CUDA_ERROR_INVALID_VALUE;
     }
     const ImageFile file(fileName);
     if (!file.exists()) return CUDA_ERROR_FILE_NOT_FOUND;
-    return ferry::sim::add_library(call, file.image(), library);
+    return ferry::sim::add_library(call, ferry::sim::keep_image(file.image()),
+                                   {numJitOptions, jitOptions, jitOptionsValues}, library);
   });
 }
 

@@ -20,16 +20,21 @@ struct JitOptions {
   void** values = nullptr;
 };
 
+CUresult add_judged(Call& call, const ImageRef& image, CUmodule& out) {
+  const CUresult result = judge_image(image);
+  if (result == CUDA_SUCCESS)
+    out = to_handle<CUmodule>(add_module(call.machine, call.context->handle, image));
+  return result;
+}
+
 CUresult load_data(Symbol symbol, const void* start, CUmodule* out, const JitOptions& jit = {}) {
   return Library::get().call(symbol, Need::context, [&](Call& call) {
-    if (out == nullptr || start == nullptr ||
-        !answer_jit_options(jit.count, jit.options, jit.values)) {
+    if (out == nullptr || start == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    const ImageRef image = keep_image(find_image(start));
+    const std::string_view fault = image ? image->fault() : std::string_view();
+    if (!answer_jit_options(jit.count, jit.options, jit.values, fault))
       return CUDA_ERROR_INVALID_VALUE;
-    }
-    const std::optional<ImageBytes> image = find_image(start);
-    if (!image) return CUDA_ERROR_INVALID_IMAGE;
-    *out = to_handle<CUmodule>(add_module(call.machine, call.context->handle, *image));
-    return CUDA_SUCCESS;
+    return add_judged(call, image, *out);
   });
 }
 
@@ -38,9 +43,7 @@ CUresult load_file(Symbol symbol, const char* path, CUmodule* out) {
     if (out == nullptr || path == nullptr) return CUDA_ERROR_INVALID_VALUE;
     const ImageFile file(path);
     if (!file.exists()) return CUDA_ERROR_FILE_NOT_FOUND;
-    if (!file.image()) return CUDA_ERROR_INVALID_IMAGE;
-    *out = to_handle<CUmodule>(add_module(call.machine, call.context->handle, *file.image()));
-    return CUDA_SUCCESS;
+    return add_judged(call, keep_image(file.image()), *out);
   });
 }
 

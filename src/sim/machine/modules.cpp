@@ -81,8 +81,8 @@ void pass_on_setting(Machine& machine, std::uint64_t kernel, int device,
   }
 }
 
-std::uint64_t add_module(Machine& machine, std::uint64_t context, ImageBytes image) {
-  return machine.modules.add({context, std::make_shared<const LoadedImage>(image), {}, 0, {}});
+std::uint64_t add_module(Machine& machine, std::uint64_t context, ImageRef image) {
+  return machine.modules.add({context, std::move(image), {}, 0, {}});
 }
 
 void unload_module(Machine& machine, std::uint64_t module) {

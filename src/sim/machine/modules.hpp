@@ -37,10 +37,24 @@ struct LoadedImage {
   [[nodiscard]] bool has_kernel(std::string_view name) const {
     return symbols ? symbols->has_kernel(name) : has_name(bytes, name);
   }
+  // What is wrong with its text, where that is seen; empty otherwise.
+  [[nodiscard]] std::string_view fault() const {
+    return symbols ? std::string_view(symbols->fault) : std::string_view();
+  }
   // Null where they cannot be read. Then `without`, which is what becomes of it, is said once.
   [[nodiscard]] const ImageSymbols* symbols_or_say(std::string_view without) const;
 };
 using ImageRef = std::shared_ptr<const LoadedImage>;
+
+// Null where there is none.
+[[nodiscard]] inline ImageRef keep_image(const std::optional<ImageBytes>& image) {
+  return image ? std::make_shared<const LoadedImage>(*image) : nullptr;
+}
+// What the loading of an image, or of none, comes to.
+[[nodiscard]] inline CUresult judge_image(const ImageRef& image) {
+  if (image == nullptr) return CUDA_ERROR_INVALID_IMAGE;
+  return image->fault().empty() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_PTX;
+}
 
 // A variable that has its memory.
 struct ModuleVariable {
@@ -102,7 +116,7 @@ using LoadedLibraries = HandleTable<LibraryEntry, HandleKind::library>;
 using LoadedKernels = HandleTable<KernelEntry, HandleKind::kernel>;
 
 // The handle of a new module.
-[[nodiscard]] std::uint64_t add_module(Machine& machine, std::uint64_t context, ImageBytes image);
+[[nodiscard]] std::uint64_t add_module(Machine& machine, std::uint64_t context, ImageRef image);
 void unload_module(Machine& machine, std::uint64_t module);
 
 // The handle of a function of a module, the same each time; nothing where the image does not have

@@ -9,9 +9,9 @@ namespace ferry::sim {
 
 namespace {
 
-// The log ends at once, where it has room for that.
-void end_log(std::span<const CUjit_option> options, void** values, CUjit_option log,
-             CUjit_option its_size) {
+// What is to be said, as far as the log has room for it and its end.
+void write_log(std::span<const CUjit_option> options, void** values, CUjit_option log,
+               CUjit_option its_size, std::string_view said) {
   char* text = nullptr;
   void** size = nullptr;
   for (std::size_t i = 0; i < options.size(); ++i) {
@@ -20,18 +20,23 @@ void end_log(std::span<const CUjit_option> options, void** values, CUjit_option 
   }
   if (size == nullptr) return;
   const auto room = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(*size));
-  if (text != nullptr && room > 0) *text = '\0';
-  *size = nullptr;
+  std::size_t written = 0;
+  if (text != nullptr && room > 0) {
+    written = said.substr(0, room - 1).copy(text, room - 1);
+    text[written] = '\0';
+  }
+  *size = reinterpret_cast<void*>(static_cast<std::uintptr_t>(written));
 }
 
 }  // namespace
 
-bool answer_jit_options(unsigned count, const CUjit_option* options, void** values) {
+bool answer_jit_options(unsigned count, const CUjit_option* options, void** values,
+                        std::string_view errors) {
   if (count == 0) return true;
   if (options == nullptr || values == nullptr) return false;
   const std::span all(options, count);
-  end_log(all, values, CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES);
-  end_log(all, values, CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES);
+  write_log(all, values, CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, {});
+  write_log(all, values, CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, errors);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const float none = 0;
     if (all[i] == CU_JIT_WALL_TIME) std::memcpy(&values[i], &none, sizeof none);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options of loading by which a compiler answers. None runs here: its logs are empty, and it
-// took no time. A pure function.
+// The options of loading by which a compiler answers. None runs here: its logs are empty, save for
+// what is wrong with a text, and it took no time. A pure function.
 #pragma once
+
+#include <string_view>
 
 #include "sim/words/cuda_api.hpp"
 
@@ -9,7 +11,8 @@ namespace ferry::sim {
 
 // Writes the answers as cuda.h has them: logs end with a zero, the options of their sizes become
 // the number of bytes written, the wall time is none. Other options stay as they are. False where
-// there is no list of so many options.
-[[nodiscard]] bool answer_jit_options(unsigned count, const CUjit_option* options, void** values);
+// there is no list of so many options. A log that has no room for all of it is cut off.
+[[nodiscard]] bool answer_jit_options(unsigned count, const CUjit_option* options, void** values,
+                                      std::string_view errors = {});
 
 }  // namespace ferry::sim

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cstring>
+
 #include "sim/sim_fixture.hpp"
 
 namespace ferry::sim {
@@ -49,6 +51,19 @@ TEST_F(ExportsLibraryTest, LogsOfTheCompilerEnd) {
   EXPECT_EQ(values[1], nullptr);
   EXPECT_EQ(cuLibraryLoadData(&logged, kPtx, nullptr, values, 2, nullptr, nullptr, 0),
             CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_F(ExportsLibraryTest, TextWithAFaultIsRefusedAndItsPlaceIsLogged) {
+  char log[64] = "x";
+  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
+  CUlibrary other = nullptr;
+  EXPECT_EQ(cuLibraryLoadData(&other, ".version 7.0\n.target sm_50\n.global .u8 x[0];\n", options,
+                              values, 2, nullptr, nullptr, 0),
+            CUDA_ERROR_INVALID_PTX);
+  EXPECT_STREQ(log, "line 3: a size that is no number above 0");
+  EXPECT_EQ(values[1], reinterpret_cast<void*>(std::strlen(log)));
+  EXPECT_EQ(other, nullptr);
 }
 
 TEST_F(ExportsLibraryTest, BadRequestsAreRefused) {

@@ -47,6 +47,13 @@ TEST_F(ExportsModuleTest, ABadFileIsRefused) {
   }
 }
 
+TEST_F(ExportsModuleTest, AFileOfTextThatEndsEarlyIsRefused) {
+  CUmodule module = nullptr;
+  const std::string path = file(".version 7.0\n.target sm_50\n.entry k()\n{ ret;\n");
+  EXPECT_EQ(cuModuleLoad(&module, path.c_str()), CUDA_ERROR_INVALID_PTX);
+  std::remove(path.c_str());
+}
+
 TEST_F(ExportsModuleTest, AModuleGoesWithItsContext) {
   CUmodule module = nullptr;
   CUfunction function = nullptr;

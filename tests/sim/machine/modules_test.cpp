@@ -29,7 +29,7 @@ struct ModulesTest : ::testing::Test {
 };
 
 TEST_F(ModulesTest, AFunctionIsTheSameEachTime) {
-  const std::uint64_t module = add_module(machine, 5, image());
+  const std::uint64_t module = add_module(machine, 5, keep_image(image()));
   const auto scale = function_of(machine, module, "scale");
   ASSERT_TRUE(scale);
   EXPECT_EQ(function_of(machine, module, "scale"), scale);
@@ -43,7 +43,7 @@ TEST_F(ModulesTest, AFunctionIsTheSameEachTime) {
 }
 
 TEST_F(ModulesTest, AFunctionGoesWithItsModule) {
-  const std::uint64_t module = add_module(machine, 5, image());
+  const std::uint64_t module = add_module(machine, 5, keep_image(image()));
   const std::uint64_t scale = *function_of(machine, module, "scale");
   unload_module(machine, module);
   EXPECT_EQ(machine.modules.find(module), nullptr);

@@ -43,6 +43,21 @@ TEST(JitOptions, ALogWithoutRoomIsLeftAlone) {
   EXPECT_EQ(only_size[0], nullptr);
 }
 
+TEST(JitOptions, ErrorsStandInTheirLogAsFarAsThereIsRoom) {
+  for (const std::size_t room : {std::size_t{5}, std::size_t{16}}) {
+    char info[16] = "x";
+    char error[18] = "xxxxxxxxxxxxxxxxx";
+    const CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+                                    CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES};
+    void* values[] = {error, as_value(room), info, as_value(sizeof info)};
+    EXPECT_TRUE(answer_jit_options(4, options, values, "line 7: x"));
+    EXPECT_STREQ(error, room == 5 ? "line" : "line 7: x");
+    EXPECT_EQ(values[1], as_value(std::strlen(error)));
+    EXPECT_EQ(error[room], 'x') << "nothing is written behind it";
+    EXPECT_STREQ(info, "");
+  }
+}
+
 TEST(JitOptions, NothingTookAnyTime) {
   const CUjit_option option = CU_JIT_WALL_TIME;
   void* value = as_value(~std::uintptr_t{0});
