@@ -33,13 +33,16 @@ CUresult make_on_device(Machine& machine, const Context& context, const ImageVar
   mapping.kind = Mapping::Kind::variable;
   mapping.name = std::make_shared<const std::string>(declared.name);
   mapping.rights = rights_to_memory_of(machine, context);
+  // Memory that is shared with other allocations is written, a block of its own begins as zeros.
+  const bool is_alone = mapping.block.use_count() == 1;
+  if (is_alone) PhysicalMemory::begin_as_zeros(*mapping.block);
   const std::uint64_t given = declared.initial.size();
   CUresult result = CUDA_SUCCESS;
   if (given > 0) {
     const auto first = reinterpret_cast<std::uintptr_t>(declared.initial.data());
     result = machine.operations.copy(context.device, *address, first, given);
   }
-  if (result == CUDA_SUCCESS && given < declared.bytes) {
+  if (result == CUDA_SUCCESS && given < declared.bytes && !is_alone) {
     const std::uint64_t rest = declared.bytes - given;
     result = machine.operations.fill_rows(context.device, {*address + given, rest}, 0, 1, rest, 1);
   }

@@ -25,10 +25,10 @@ void repeat(std::uint32_t element, std::uint64_t element_bytes, std::span<std::b
   }
 }
 
-Pattern make_poison() {
-  Pattern poison;
-  repeat(kPoison, 1, poison);
-  return poison;
+Pattern make_pattern(unsigned char byte) {
+  Pattern pattern;
+  repeat(byte, 1, pattern);
+  return pattern;
 }
 
 std::byte* host_pointer(std::uint64_t address) {
@@ -155,13 +155,15 @@ CUresult MemoryOperations::move(std::uint64_t destination, std::uint64_t source,
     return CUDA_SUCCESS;
   }
   // Device to device, page by page: pages that were never written have no bytes to point to.
-  static const Pattern poison = make_poison();
+  static const Pattern poison = make_pattern(kPoison);
+  static const Pattern zeros = make_pattern(0);
   CUresult result = CUDA_SUCCESS;
   pages_.visit(source, bytes, [&](Mapping& mapping, std::uint64_t offset, std::uint64_t length) {
     while (length > 0 && result == CUDA_SUCCESS) {
       const std::uint64_t step = std::min(length, kPageBytes - offset % kPageBytes);
       const std::byte* const page = physical_.peek_page(*mapping.block, offset);
-      result = write(destination, page != nullptr ? page : poison.data(), step);
+      const Pattern& unwritten = mapping.block->unwritten() == 0 ? zeros : poison;
+      result = write(destination, page != nullptr ? page : unwritten.data(), step);
       destination += step;
       offset += step;
       length -= step;

@@ -130,7 +130,7 @@ void PhysicalMemory::read(const PhysicalBlock& block, std::uint64_t offset, std:
     if (const std::byte* page = peek_page(block, offset)) {
       std::memcpy(out, page, step);
     } else {
-      std::memset(out, kPoison, step);
+      std::memset(out, block.unwritten_, step);
     }
     offset += step;
     out += step;
@@ -167,7 +167,7 @@ std::byte* PhysicalMemory::open_for_write(PhysicalBlock& block, std::uint64_t of
   for (std::uint64_t page : {first_page, last_page}) {
     const bool whole = start <= page * kPageBytes && start + bytes >= (page + 1) * kPageBytes;
     if (whole || frame->touched.test(page)) continue;
-    std::memset(data + page * kPageBytes, kPoison, kPageBytes);
+    std::memset(data + page * kPageBytes, block.unwritten_, kPageBytes);
     frame->touched.set(page);
   }
   for (std::uint64_t page = first_page; page <= last_page; ++page) frame->touched.set(page);

@@ -4,7 +4,7 @@
 // a byte of it is written.
 //
 // Bytes that were never written read as kPoison: fresh device memory has no defined contents, and
-// must not look as if it were cleared.
+// must not look as if it were cleared. A block can be made to begin as zeros instead.
 //
 // A block's bytes can move into a file that other processes share (SharedMemory), and blocks can be
 // made of such a file. A file's stretch is one block in this process, however often it came here.
@@ -40,6 +40,8 @@ class PhysicalBlock {
   [[nodiscard]] const SharedRange* shared() const { return shared_.get(); }
   // It is another process's: that one accounts for it.
   [[nodiscard]] bool foreign() const { return foreign_; }
+  // What its bytes that were never written read as.
+  [[nodiscard]] unsigned char unwritten() const { return unwritten_; }
 
  private:
   friend class PhysicalMemory;
@@ -51,6 +53,7 @@ class PhysicalBlock {
       frames_;  // empty until the first write, and once it is shared
   std::unique_ptr<SharedRange> shared_;
   bool foreign_ = false;
+  unsigned char unwritten_ = kPoison;
   std::map<std::uint64_t, OfferId> offers_;  // by offset
 };
 
@@ -81,6 +84,9 @@ class PhysicalMemory {
   [[nodiscard]] std::optional<OfferId> offer(PhysicalBlock& block, std::uint64_t offset,
                                              std::uint64_t size);
   void withdraw(PhysicalBlock& block, std::uint64_t offset);
+
+  // Nothing is taken for its zeros. Requires: the block is new, and is never shared.
+  static void begin_as_zeros(PhysicalBlock& block) { block.unwritten_ = 0; }
 
   [[nodiscard]] bool with_data() const { return with_data_; }
   [[nodiscard]] Bytes capacity() const { return capacity_; }

@@ -5,6 +5,8 @@
 
 #include <gmock/gmock.h>
 
+#include <fstream>
+
 #include "sim/sim_fixture.hpp"
 #include "sim/words/made_cubin.hpp"
 
@@ -218,6 +220,33 @@ TEST_F(ModuleVariablesTest, ARegisteredKernelUsesThemByTheirAddress) {
   FERRY_OK(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr));
   FERRY_OK(cuCtxSynchronize());
   EXPECT_EQ(peek(counted), 8U);
+}
+
+std::uint64_t resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  std::uint64_t all = 0;
+  std::uint64_t resident = 0;
+  file >> all >> resident;
+  return resident * 4096;
+}
+
+TEST_F(ModuleVariablesTest, OnlyWhatHasAValueIsWritten) {
+  CUmodule other = nullptr;
+  FERRY_OK(cuModuleLoadData(&other,
+                            ".version 7.0\n.target sm_50\n"
+                            ".visible .global .u32 vast[268435456] = {1, 2};\n"));
+  const std::uint64_t before = resident_bytes();
+  const CUdeviceptr vast = find(other, "vast");
+  EXPECT_LT(resident_bytes() - before, 64 * kMiB);
+  EXPECT_EQ(peek(vast + 4), 2U);
+  EXPECT_EQ(peek(vast + 8), 0U);
+  EXPECT_EQ(peek(vast + (std::uint64_t{1} << 30) - 4), 0U);
+  const CUdeviceptr copy = allocate(4096);
+  FERRY_OK(cuMemcpyDtoD_v2(copy, vast + kMiB, 4096));
+  FERRY_OK(cuCtxSynchronize());
+  EXPECT_EQ(peek(copy), 0U);
+  FERRY_OK(cuMemFree_v2(copy));
+  FERRY_OK(cuModuleUnload(other));
 }
 
 TEST_F(ModuleVariablesTest, WithoutDataTheyAreAllThere) {

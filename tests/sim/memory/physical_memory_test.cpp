@@ -40,6 +40,20 @@ TEST(PhysicalMemory, DiscardedBytesReadAsPoisonAndTheirNeighboursStay) {
   EXPECT_EQ(contents(memory, *block, 0, 3 * kPageBytes), wanted);
 }
 
+TEST(PhysicalMemory, ABlockMayBeginAsZeros) {
+  PhysicalMemory memory(1, Bytes{16 * kFrameBytes}, true);
+  const auto block = memory.create(0, 2 * kFrameBytes);
+  PhysicalMemory::begin_as_zeros(*block);
+  std::memset(memory.open_for_write(*block, 5000, 100), 1, 100);
+  std::vector<unsigned char> wanted(12288, 0);
+  std::fill_n(wanted.begin() + 5000, 100, static_cast<unsigned char>(1));
+  EXPECT_EQ(contents(memory, *block, 0, 12288), wanted);
+  EXPECT_EQ(contents(memory, *block, kFrameBytes, 10), std::vector<unsigned char>(10, 0));
+  EXPECT_EQ(memory.peek_page(*block, kFrameBytes), nullptr) << "nothing was taken for it";
+  const auto other = memory.create(0, kFrameBytes);
+  EXPECT_EQ(contents(memory, *other, 0, 10), std::vector<unsigned char>(10, kPoison));
+}
+
 TEST(PhysicalMemory, UnwrittenBytesReadAsPoison) {
   PhysicalMemory memory(1, Bytes{16 * kFrameBytes}, true);
   const auto block = memory.create(0, 2 * kFrameBytes);
