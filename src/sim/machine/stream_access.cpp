@@ -91,7 +91,11 @@ CUresult check_host_memory(Machine& machine, const KeptUntilRun& kept) {
     machine.hazards.note_gone_memory(kept.who, touch);
     return CUDA_ERROR_ILLEGAL_ADDRESS;
   }
-  if (const auto changed = kept.contents.find_changed())
+  const auto changed = kept.contents.find_changed();
+  if (!changed) return CUDA_SUCCESS;
+  // It may have been other queued work, which was named when the later of the two was queued.
+  const Clock& before = machine.engine.clock_of_running();
+  if (!machine.hazards.is_being_written(changed->address, changed->bytes, before))
     machine.hazards.note_changed_memory(kept.who, *changed);
   return CUDA_SUCCESS;
 }

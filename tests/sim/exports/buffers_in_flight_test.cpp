@@ -70,6 +70,16 @@ TEST_F(BuffersInFlightTest, WhatQueuedWorkWritesThereIsNoChange) {
   wait(CUDA_SUCCESS, 0);
 }
 
+// The two copies collide, which is said once; the host has done nothing.
+TEST_F(BuffersInFlightTest, AnotherCopyIsNotTakenForTheHost) {
+  char* const host = static_cast<char*>(allocate_host(kBytes));
+  FERRY_OK(cuMemcpyDtoHAsync_v2(host, device, kBytes, mine));
+  const CUdeviceptr other = allocate(kBytes);
+  FERRY_OK(cuMemcpyDtoHAsync_v2(host, other, kBytes, stream()));
+  FERRY_OK(cuCtxSynchronize());
+  EXPECT_EQ(ferry_sim_take_hazards(), 1U);
+}
+
 TEST_F(BuffersInFlightTest, AHostFunctionBeforeThemMayWriteBothSides) {
   char* const host = static_cast<char*>(allocate_host(2 * kBytes));
   FERRY_OK(cuLaunchHostFunc(
