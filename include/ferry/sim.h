@@ -171,8 +171,8 @@ typedef int (*ferry_sim_register_kernel_fn)(const ferry_sim_kernel* kernel);
  * thread of the stand-in runs it, some 70 ms after the last call if all threads of the program wait
  * in the system; after 2 s without a call, because a program spins on a flag, any queued work goes
  * on there. To let modelled time pass in such a loop instead, call ferry_sim_host_work(100) in it.
- * With threads=turns there is no such thread, and a thread that has stepped out of a round runs no
- * host function: another one must.
+ * With threads=turns that thread waits until nobody has a turn: a thread that has stepped out of a
+ * round runs no host function, but another one, or this.
  *
  * The calling thread's clock, in picoseconds; 0 before cuInit. */
 typedef uint64_t (*ferry_sim_now_ps_fn)(void);

@@ -90,7 +90,7 @@ bool Library::needs_attendance() {
   if (deinitialized_.load(std::memory_order_relaxed) || machine_ == nullptr) return false;
   machine_->foreign_waits.forget_reached();
   if (machine_->foreign_waits.any()) return true;
-  return !ending_ && settings_.threads == Threads::free && machine_->engine.has_pending();
+  return !ending_ && machine_->engine.has_pending();
 }
 
 void Library::attend() {
@@ -132,14 +132,16 @@ std::optional<std::chrono::milliseconds> Library::attend_once() noexcept {
 // Looks at the program's threads without the lock: one that waits for the lock would seem to wait
 // for the device.
 Attendance::Verdict Library::judge_silence(Lock& lock) {
-  if (ending_ || settings_.threads != Threads::free) return Attendance::Verdict::leave;
+  if (ending_ || machine_->engine.turns().somebody_has_turn()) return Attendance::Verdict::leave;
   const std::uint64_t calls = calls_made_;
   const bool host_code_waits = machine_->engine.waiting_host_functions() > 0;
   lock.unlock();
   const Attendance::Verdict verdict =
       attendance_.look(std::chrono::steady_clock::now(), calls, host_code_waits, others_all_wait);
   lock.lock();
-  return calls == calls_made_ && machine_ != nullptr ? verdict : Attendance::Verdict::leave;
+  const bool is_still_so =
+      calls == calls_made_ && machine_ != nullptr && !machine_->engine.turns().somebody_has_turn();
+  return is_still_so ? verdict : Attendance::Verdict::leave;
 }
 
 CUresult Library::note(Symbol symbol) noexcept {

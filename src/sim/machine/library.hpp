@@ -89,7 +89,7 @@ class Library {
   [[nodiscard]] Machine& machine();
   // Work that may have to go on while the program calls nothing: what other processes wait for, and
   // see attendance.hpp. It runs on a thread of its own, which lasts as long as there is any. Where
-  // threads take turns, only they run work.
+  // threads take turns, only while nobody has one.
   void attend();
   [[nodiscard]] bool needs_attendance();
   // When to look again; nothing where that is needed no more.

@@ -63,6 +63,10 @@ class Turns {
   // takes part; then it follows the last round.
   [[nodiscard]] bool may_call();
 
+  // Whether one of the threads that take part is to go on next. Nobody is where none takes part, or
+  // all have stepped out: then nothing changes in virtual time.
+  [[nodiscard]] bool somebody_has_turn() const { return holder_.has_value(); }
+
   // Says once that a thread which may not call has called.
   void complain_of_outsider(std::string_view function);
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+#include <future>
 #include <thread>
 
 #include "sim/sim_fixture.hpp"
@@ -47,6 +49,33 @@ TEST_F(ExportsControlTest, AThreadOutsideReadsTheTimeOfTheRoundThatIsOver) {
   });
   worker.join();
   EXPECT_EQ(ferry_sim_now_ps(), end);
+}
+
+// Where nobody has a turn, the device goes on by itself as it does without turns.
+TEST_F(ExportsControlTest, AHostFunctionWakesAProgramWithoutARound) {
+  restart("profile=h200-pcie5;threads=turns;schedule=lazy");
+  std::promise<void> arrived;
+  FERRY_OK(cuLaunchHostFunc(
+      stream(), [](void* data) { static_cast<std::promise<void>*>(data)->set_value(); }, &arrived));
+  EXPECT_EQ(arrived.get_future().wait_for(std::chrono::seconds(30)), std::future_status::ready);
+  FERRY_OK(cuCtxSynchronize());
+}
+
+TEST_F(ExportsControlTest, AHostFunctionWakesAThreadOutsideTheRound) {
+  restart("profile=h200-pcie5;threads=turns;schedule=lazy");
+  const CUstream queued = stream();
+  EXPECT_EQ(ferry_sim_thread_expect(1), 0);
+  std::thread([&] {
+    EXPECT_EQ(ferry_sim_thread_begin(1), 0);
+    EXPECT_EQ(cuCtxSetCurrent(context), CUDA_SUCCESS);
+    std::promise<void> arrived;
+    const auto body = [](void* data) { static_cast<std::promise<void>*>(data)->set_value(); };
+    EXPECT_EQ(cuLaunchHostFunc(queued, body, &arrived), CUDA_SUCCESS);
+    EXPECT_EQ(ferry_sim_thread_pause(), 0);
+    EXPECT_EQ(arrived.get_future().wait_for(std::chrono::seconds(30)), std::future_status::ready);
+    EXPECT_EQ(ferry_sim_thread_resume(), 0);
+    EXPECT_EQ(ferry_sim_thread_end(), 0);
+  }).join();
 }
 
 TEST_F(ExportsControlTest, TheRandomSequenceStartsAnewWithEachConfigure) {
