@@ -23,7 +23,8 @@ ImageVariable only_variable(const std::string& declaration) {
 template <typename Value>
 std::vector<Value> values_of(const ImageVariable& variable) {
   std::vector<Value> values(variable.initial.size() / sizeof(Value));
-  std::memcpy(values.data(), variable.initial.data(), values.size() * sizeof(Value));
+  if (!values.empty())
+    std::memcpy(values.data(), variable.initial.data(), values.size() * sizeof(Value));
   return values;
 }
 
