@@ -9,11 +9,12 @@
 //   calls allow, and no other. Under `lazy` it runs as late as possible: a missing wait becomes
 //   wrong bytes.
 // - Hazards. Accesses to the same bytes that nothing orders are reported under every schedule, also
-//   where the bytes came out right (HazardChecker); so is a copy's source that the program changed
-//   before the copy ran (HostContents).
+//   where the bytes came out right (HazardChecker); so is a copy's host memory that the program
+//   changed, or unmapped, before the copy ran (HostContents).
 // - Asynchrony. Async copies read and write host memory when they run, pageable or not. Fills and
 //   device-to-device copies are asynchronous even by their plain names. Copies by plain names with
-//   a host side are complete on return.
+//   a host side are complete on return, those from pageable memory too: NVIDIA promises only that
+//   the source has been read, but programs rely on more.
 // - Device memory that the host cannot touch, that holds no defined bytes before it is written
 //   (they read as 0xA5), and whose addresses are not given out again soon after they were freed.
 // - The rules of virtual memory management. Access to what is not mapped, not allowed, freed, or
@@ -66,7 +67,7 @@
 // What it CANNOT show:
 // - Races between a host thread and a running copy: work runs inside calls, under one lock. Two
 //   operations never overlap; they only change places. What the host itself reads or writes is not
-//   seen, save for changed sources.
+//   seen, save for what HostContents notices.
 // - A host function runs on the thread whose call made it necessary, under `eager` and `random`
 //   also on the one that queues it. A program that holds a lock over a call of the driver and takes
 //   the same lock in a host function stands still here; a real driver has a thread of its own, and
