@@ -20,10 +20,12 @@ std::string_view base_name(std::string_view path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-// What starts programs and threads, and calls back into them; never who asked for something.
+// What starts programs and threads, and calls back into them, the sanitizers too; never who asked
+// for something.
 bool is_of_the_system(std::string_view file) {
-  constexpr std::array<std::string_view, 5> kNames{"libc.so", "libpthread", "libstdc++.so",
-                                                   "libc++.so", "ld-"};
+  constexpr std::array<std::string_view, 8> kNames{"libc.so",    "libpthread",  "libstdc++.so",
+                                                   "libc++.so",  "ld-",         "libtsan.so",
+                                                   "libasan.so", "libclang_rt."};
   return std::ranges::any_of(
       kNames, [&](std::string_view name) { return base_name(file).starts_with(name); });
 }
