@@ -123,6 +123,9 @@ std::optional<std::chrono::milliseconds> Library::attend_once() noexcept {
     if (verdict == Attendance::Verdict::run_host_code)
       static_cast<void>(machine_->engine.go_on_to_host_code(lock));
     if (verdict == Attendance::Verdict::run_any) went_on = machine_->engine.go_on(lock);
+    // The lock was let go in between, and with it perhaps the machine.
+    attended_ = needs_attendance();
+    if (!attended_) return std::nullopt;
     return went_on || machine_->foreign_waits.any() ? kSoon : kLater;
   } catch (const std::bad_alloc&) {
     return kLater;  // the next turn may have more luck
