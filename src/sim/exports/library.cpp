@@ -21,17 +21,8 @@ bool are_options(unsigned count, const CUlibraryOption* options, void* const* va
   return true;
 }
 
-struct JitOptions {
-  unsigned count = 0;
-  const CUjit_option* options = nullptr;
-  void** values = nullptr;
-};
-
 CUresult add_library(Call& call, const ImageRef& image, const JitOptions& jit, CUlibrary* out) {
-  const std::string_view fault = image ? image->fault() : std::string_view();
-  if (!answer_jit_options(jit.count, jit.options, jit.values, fault))
-    return CUDA_ERROR_INVALID_VALUE;
-  if (const CUresult result = judge_image(image); result != CUDA_SUCCESS) return result;
+  if (const CUresult result = judge_image(image, jit); result != CUDA_SUCCESS) return result;
   LibraryEntry entry;
   entry.image = image;
   *out = to_handle<CUlibrary>(call.machine.libraries.add(std::move(entry)));

@@ -14,14 +14,8 @@ namespace ferry::sim {
 
 namespace {
 
-struct JitOptions {
-  unsigned count = 0;
-  const CUjit_option* options = nullptr;
-  void** values = nullptr;
-};
-
-CUresult add_judged(Call& call, const ImageRef& image, CUmodule& out) {
-  const CUresult result = judge_image(image);
+CUresult add_judged(Call& call, const ImageRef& image, const JitOptions& jit, CUmodule& out) {
+  const CUresult result = judge_image(image, jit);
   if (result == CUDA_SUCCESS)
     out = to_handle<CUmodule>(add_module(call.machine, call.context->handle, image));
   return result;
@@ -30,11 +24,7 @@ CUresult add_judged(Call& call, const ImageRef& image, CUmodule& out) {
 CUresult load_data(Symbol symbol, const void* start, CUmodule* out, const JitOptions& jit = {}) {
   return Library::get().call(symbol, Need::context, [&](Call& call) {
     if (out == nullptr || start == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    const ImageRef image = keep_image(find_image(start));
-    const std::string_view fault = image ? image->fault() : std::string_view();
-    if (!answer_jit_options(jit.count, jit.options, jit.values, fault))
-      return CUDA_ERROR_INVALID_VALUE;
-    return add_judged(call, image, *out);
+    return add_judged(call, keep_image(find_image(start)), jit, *out);
   });
 }
 
@@ -43,7 +33,7 @@ CUresult load_file(Symbol symbol, const char* path, CUmodule* out) {
     if (out == nullptr || path == nullptr) return CUDA_ERROR_INVALID_VALUE;
     const ImageFile file(path);
     if (!file.exists()) return CUDA_ERROR_FILE_NOT_FOUND;
-    return add_judged(call, keep_image(file.image()), *out);
+    return add_judged(call, keep_image(file.image()), {}, *out);
   });
 }
 

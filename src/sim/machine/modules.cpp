@@ -81,6 +81,17 @@ void pass_on_setting(Machine& machine, std::uint64_t kernel, int device,
   }
 }
 
+ImageRef keep_image(const std::optional<ImageBytes>& image) {
+  return image ? std::make_shared<const LoadedImage>(*image) : nullptr;
+}
+
+CUresult judge_image(const ImageRef& image, const JitOptions& jit) {
+  const std::string_view fault = image ? image->fault() : std::string_view();
+  if (!answer_jit_options(jit, fault)) return CUDA_ERROR_INVALID_VALUE;
+  if (image == nullptr) return CUDA_ERROR_INVALID_IMAGE;
+  return fault.empty() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_PTX;
+}
+
 std::uint64_t add_module(Machine& machine, std::uint64_t context, ImageRef image) {
   return machine.modules.add({context, std::move(image), {}, 0, {}});
 }

@@ -17,6 +17,7 @@
 #include "sim/machine/streams.hpp"
 #include "sim/words/cuda_api.hpp"
 #include "sim/words/image_symbols.hpp"
+#include "sim/words/jit_options.hpp"
 #include "sim/words/kernel_image.hpp"
 
 namespace ferry::sim {
@@ -47,14 +48,9 @@ struct LoadedImage {
 using ImageRef = std::shared_ptr<const LoadedImage>;
 
 // Null where there is none.
-[[nodiscard]] inline ImageRef keep_image(const std::optional<ImageBytes>& image) {
-  return image ? std::make_shared<const LoadedImage>(*image) : nullptr;
-}
-// What the loading of an image, or of none, comes to.
-[[nodiscard]] inline CUresult judge_image(const ImageRef& image) {
-  if (image == nullptr) return CUDA_ERROR_INVALID_IMAGE;
-  return image->fault().empty() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_PTX;
-}
+[[nodiscard]] ImageRef keep_image(const std::optional<ImageBytes>& image);
+// What the loading of an image, or of none, comes to; the options are answered.
+[[nodiscard]] CUresult judge_image(const ImageRef& image, const JitOptions& jit);
 
 // A variable that has its memory.
 struct ModuleVariable {

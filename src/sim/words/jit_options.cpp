@@ -30,8 +30,8 @@ void write_log(std::span<const CUjit_option> options, void** values, CUjit_optio
 
 }  // namespace
 
-bool answer_jit_options(unsigned count, const CUjit_option* options, void** values,
-                        std::string_view errors) {
+bool answer_jit_options(const JitOptions& asked, std::string_view errors) {
+  const auto [count, options, values] = asked;
   if (count == 0) return true;
   if (options == nullptr || values == nullptr) return false;
   const std::span all(options, count);

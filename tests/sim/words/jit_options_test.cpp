@@ -20,7 +20,7 @@ TEST(JitOptions, LogsAreEmptyAndEnd) {
                                   CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, CU_JIT_ERROR_LOG_BUFFER,
                                   CU_JIT_MAX_REGISTERS};
   void* values[] = {as_value(8), info, as_value(8), error, as_value(32)};
-  EXPECT_TRUE(answer_jit_options(5, options, values));
+  EXPECT_TRUE(answer_jit_options({5, options, values}));
   EXPECT_STREQ(info, "");
   EXPECT_STREQ(error, "");
   EXPECT_EQ(info[1], 'x');
@@ -34,12 +34,12 @@ TEST(JitOptions, ALogWithoutRoomIsLeftAlone) {
   char info[2] = "x";
   const CUjit_option options[] = {CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES};
   void* values[] = {info, as_value(0)};
-  EXPECT_TRUE(answer_jit_options(2, options, values));
+  EXPECT_TRUE(answer_jit_options({2, options, values}));
   EXPECT_EQ(info[0], 'x');
-  EXPECT_TRUE(answer_jit_options(1, options, values)) << "no size was given";
+  EXPECT_TRUE(answer_jit_options({1, options, values})) << "no size was given";
   EXPECT_EQ(info[0], 'x');
   void* only_size[] = {as_value(16)};
-  EXPECT_TRUE(answer_jit_options(1, &options[1], only_size));
+  EXPECT_TRUE(answer_jit_options({1, &options[1], only_size}));
   EXPECT_EQ(only_size[0], nullptr);
 }
 
@@ -50,7 +50,7 @@ TEST(JitOptions, ErrorsStandInTheirLogAsFarAsThereIsRoom) {
     const CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
                                     CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES};
     void* values[] = {error, as_value(room), info, as_value(sizeof info)};
-    EXPECT_TRUE(answer_jit_options(4, options, values, "line 7: x"));
+    EXPECT_TRUE(answer_jit_options({4, options, values}, "line 7: x"));
     EXPECT_STREQ(error, room == 5 ? "line" : "line 7: x");
     EXPECT_EQ(values[1], as_value(std::strlen(error)));
     EXPECT_EQ(error[room], 'x') << "nothing is written behind it";
@@ -61,7 +61,7 @@ TEST(JitOptions, ErrorsStandInTheirLogAsFarAsThereIsRoom) {
 TEST(JitOptions, NothingTookAnyTime) {
   const CUjit_option option = CU_JIT_WALL_TIME;
   void* value = as_value(~std::uintptr_t{0});
-  EXPECT_TRUE(answer_jit_options(1, &option, &value));
+  EXPECT_TRUE(answer_jit_options({1, &option, &value}));
   float milliseconds = -1;
   std::memcpy(&milliseconds, &value, sizeof milliseconds);
   EXPECT_EQ(milliseconds, 0.0F);
@@ -70,9 +70,9 @@ TEST(JitOptions, NothingTookAnyTime) {
 TEST(JitOptions, AListMustBeThere) {
   CUjit_option option = CU_JIT_TARGET;
   void* value = nullptr;
-  EXPECT_TRUE(answer_jit_options(0, nullptr, nullptr));
-  EXPECT_FALSE(answer_jit_options(1, nullptr, &value));
-  EXPECT_FALSE(answer_jit_options(1, &option, nullptr));
+  EXPECT_TRUE(answer_jit_options({0, nullptr, nullptr}));
+  EXPECT_FALSE(answer_jit_options({1, nullptr, &value}));
+  EXPECT_FALSE(answer_jit_options({1, &option, nullptr}));
 }
 
 }  // namespace
