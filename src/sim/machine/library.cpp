@@ -17,6 +17,7 @@
 #include "sim/time/profile_reader.hpp"
 #include "sim/words/error_text.hpp"
 #include "sim/words/program_threads.hpp"
+#include "sim/words/say_once.hpp"
 #include "sim/words/visible_devices.hpp"
 
 namespace ferry::sim {
@@ -101,9 +102,7 @@ void Library::attend() {
     }).detach();
     attended_ = true;
   } catch (const std::system_error&) {
-    if (!complained_of_thread_)
-      complain("threads", "none can be had for work that goes on while the program calls nothing");
-    complained_of_thread_ = true;
+    say_once("no thread can be had for work that goes on while the program calls nothing");
   }
 }
 
@@ -112,24 +111,30 @@ std::optional<std::chrono::milliseconds> Library::attend_once() noexcept {
   constexpr std::chrono::milliseconds kLater{10};
   const Quiet quiet;
   Lock lock(mutex_);
+  bool went_on = false;
+  try {
+    // Each step may let go of the lock, and with it perhaps of the machine.
+    if (needs_attendance()) machine_->foreign_waits.serve(lock, machine_->engine);
+    if (needs_attendance()) went_on = go_on_in_silence(lock);
+  } catch (const std::bad_alloc&) {
+    // The next turn may have more luck.
+  }
   attended_ = needs_attendance();
   if (!attended_) return std::nullopt;
-  try {
-    machine_->foreign_waits.serve(lock, machine_->engine);
-    attended_ = needs_attendance();
-    if (!attended_) return std::nullopt;
-    bool went_on = false;
-    const Attendance::Verdict verdict = judge_silence(lock);
-    if (verdict == Attendance::Verdict::run_host_code)
+  return went_on || machine_->foreign_waits.any() ? kSoon : kLater;
+}
+
+bool Library::go_on_in_silence(Lock& lock) {
+  switch (judge_silence(lock)) {
+    case Attendance::Verdict::leave:
+      return false;
+    case Attendance::Verdict::run_host_code:
       static_cast<void>(machine_->engine.go_on_to_host_code(lock));
-    if (verdict == Attendance::Verdict::run_any) went_on = machine_->engine.go_on(lock);
-    // The lock was let go in between, and with it perhaps the machine.
-    attended_ = needs_attendance();
-    if (!attended_) return std::nullopt;
-    return went_on || machine_->foreign_waits.any() ? kSoon : kLater;
-  } catch (const std::bad_alloc&) {
-    return kLater;  // the next turn may have more luck
+      return false;  // the program has time to answer
+    case Attendance::Verdict::run_any:
+      return machine_->engine.go_on(lock);
   }
+  return false;
 }
 
 // Looks at the program's threads without the lock: one that waits for the lock would seem to wait

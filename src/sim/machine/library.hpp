@@ -94,6 +94,8 @@ class Library {
   [[nodiscard]] bool needs_attendance();
   // When to look again; nothing where that is needed no more.
   [[nodiscard]] std::optional<std::chrono::milliseconds> attend_once() noexcept;
+  // Whether to look again soon.
+  [[nodiscard]] bool go_on_in_silence(Lock& lock);
   [[nodiscard]] Attendance::Verdict judge_silence(Lock& lock);
   // Null where threads do not take turns, or cuInit was not called.
   [[nodiscard]] Machine* machine_of_turns();
@@ -114,8 +116,7 @@ class Library {
   std::atomic<bool> forked_ = false;         // in the child of a process that had called cuInit
   std::atomic<bool> deinitialized_ = false;  // the process ends, and the settings want it so
   bool exit_guarded_ = false;
-  bool attended_ = false;  // the thread of attend() is there
-  bool complained_of_thread_ = false;
+  bool attended_ = false;         // the thread of attend() is there
   bool ending_ = false;           // the program has called exit
   std::uint64_t calls_made_ = 0;  // by the program
   Attendance attendance_;
