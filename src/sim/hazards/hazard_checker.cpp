@@ -27,6 +27,13 @@ MemoryPlace host_place(std::uint64_t start, std::uint64_t bytes) {
   return {start, bytes, start, bytes, -1};
 }
 
+// Who an operation is by one of its accesses.
+Toucher by_touch(Toucher who, const Touch& touch) {
+  who.kind = touch.kind;
+  who.member = touch.member;
+  return who;
+}
+
 }  // namespace
 
 void HazardChecker::note(Toucher who, std::span<const Touch> touches, const Clock& before,
@@ -34,8 +41,7 @@ void HazardChecker::note(Toucher who, std::span<const Touch> touches, const Cloc
   if (!log_.is_on()) return;
   Pairs collided;
   for (const Touch& touch : touches) {
-    who.kind = touch.kind;
-    who.member = touch.member;
+    who = by_touch(who, touch);
     if (!addresses_.contains(touch.address)) {
       note_range(who, touch, touch.address, host_place(touch.address, touch.bytes), before,
                  collided);
@@ -130,16 +136,14 @@ void HazardChecker::note_host_end(Ending call, std::uint64_t address, std::uint6
   touched_.forget(address, address + bytes);
 }
 
-void HazardChecker::note_changed_memory(Toucher user, const Touch& touch) {
-  user.member = touch.member;
-  user.kind = touch.kind;
+void HazardChecker::note_changed_memory(const Toucher& who, const Touch& touch) {
+  const Toucher user = by_touch(who, touch);
   const MemoryPlace place = host_place(touch.address, touch.bytes);
   log_.add(pair_of_changed_memory(user), [&] { return describe_changed_memory(user, place); });
 }
 
-void HazardChecker::note_gone_memory(Toucher user, const Touch& touch) {
-  user.member = touch.member;
-  user.kind = touch.kind;
+void HazardChecker::note_gone_memory(const Toucher& who, const Touch& touch) {
+  const Toucher user = by_touch(who, touch);
   const MemoryPlace place = host_place(touch.address, touch.bytes);
   log_.add(pair_of_gone_memory(user), [&] { return describe_gone_memory(user, place); });
 }

@@ -46,9 +46,9 @@ class HazardChecker {
   void note_host_end(Ending call, std::uint64_t address, std::uint64_t bytes, const Clock& seen);
 
   // The host wrote into memory that a queued operation reads or writes.
-  void note_changed_memory(Toucher user, const Touch& touch);
+  void note_changed_memory(const Toucher& who, const Touch& touch);
   // The host unmapped such memory.
-  void note_gone_memory(Toucher user, const Touch& touch);
+  void note_gone_memory(const Toucher& who, const Touch& touch);
 
   [[nodiscard]] bool is_on() const { return log_.is_on(); }
   // True when an operation that the host has not seen complete writes into this host memory.

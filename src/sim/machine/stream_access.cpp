@@ -114,7 +114,7 @@ HostUse host_use_of(const Machine& machine, const void* site, const Submission& 
   if (word.address != 0 && !machine.addresses.contains(word.address)) use.word = word;
   if (!machine.physical.with_data()) return use;  // nothing moves
   for (const Touch& touch : submission.touches) {
-    if (machine.addresses.contains(touch.address) || touch.address == word.address) continue;
+    if (!is_host_memory(machine, touch) || touch.address == word.address) continue;
     use.accesses.push_back({touch.address, touch.bytes, touch.kind == AccessKind::write});
   }
   return use;
