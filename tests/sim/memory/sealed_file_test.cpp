@@ -186,22 +186,32 @@ TEST(SealedFile, SaysWhereTheSystemForbidsToLook) {
   EXPECT_EQ(status, 0);
 }
 
-TEST(SealedFile, ALockKeepsAnotherProcessOutUntilItsHolderIsGone) {
-  const auto made = make();
+// Another process, which has the lock of the file's first 4096 bytes and keeps it while `stay`
+// runs.
+template <typename Stay>
+pid_t start_holder(const SealedFile& file, Stay&& stay) {
   int ends[2];
-  ASSERT_EQ(pipe(ends), 0);
+  EXPECT_EQ(pipe(ends), 0);
   const pid_t holder = fork();
-  ASSERT_GE(holder, 0);
+  EXPECT_GE(holder, 0);
   if (holder == 0) {
-    const auto own = SealedFile::open(made->descriptor(), SharedKind::pool);
+    const auto own = SealedFile::open(file.descriptor(), SharedKind::pool);
     const bool locked = own && own->lock(0, 4096);
     static_cast<void>(!write(ends[1], &locked, sizeof locked));
-    pause();
+    stay();
     _exit(0);
   }
   bool locked = false;
-  ASSERT_EQ(read(ends[0], &locked, sizeof locked), static_cast<ssize_t>(sizeof locked));
+  EXPECT_EQ(read(ends[0], &locked, sizeof locked), static_cast<ssize_t>(sizeof locked));
   EXPECT_TRUE(locked);
+  close(ends[0]);
+  close(ends[1]);
+  return holder;
+}
+
+TEST(SealedFile, ALockKeepsAnotherProcessOutUntilItsHolderIsGone) {
+  const auto made = make();
+  const pid_t holder = start_holder(*made, [] { pause(); });
   struct flock wanted {};
   wanted.l_type = F_WRLCK;
   wanted.l_whence = SEEK_SET;
@@ -216,25 +226,11 @@ TEST(SealedFile, ALockKeepsAnotherProcessOutUntilItsHolderIsGone) {
   ASSERT_EQ(kill(holder, SIGKILL), 0);
   ASSERT_EQ(waitpid(holder, nullptr, 0), holder);
   EXPECT_TRUE(made->lock(0, 4096));
-  close(ends[0]);
-  close(ends[1]);
 }
 
 TEST(SealedFile, ASignalDoesNotEndTheWaitForALock) {
   const auto made = make();
-  int ends[2];
-  ASSERT_EQ(pipe(ends), 0);
-  const pid_t holder = fork();
-  ASSERT_GE(holder, 0);
-  if (holder == 0) {
-    const auto own = SealedFile::open(made->descriptor(), SharedKind::pool);
-    const bool locked = own && own->lock(0, 4096);
-    static_cast<void>(!write(ends[1], &locked, sizeof locked));
-    usleep(100'000);
-    _exit(0);
-  }
-  bool locked = false;
-  ASSERT_EQ(read(ends[0], &locked, sizeof locked), static_cast<ssize_t>(sizeof locked));
+  const pid_t holder = start_holder(*made, [] { usleep(100'000); });
   struct sigaction interrupt {};
   struct sigaction before {};
   interrupt.sa_handler = [](int) {};
@@ -246,8 +242,6 @@ TEST(SealedFile, ASignalDoesNotEndTheWaitForALock) {
   ASSERT_EQ(setitimer(ITIMER_REAL, &never, nullptr), 0);
   ASSERT_EQ(sigaction(SIGALRM, &before, nullptr), 0);
   ASSERT_EQ(waitpid(holder, nullptr, 0), holder);
-  close(ends[0]);
-  close(ends[1]);
 }
 
 TEST(SealedFile, ASignOfLifeEndsWithItsObject) {

@@ -83,13 +83,10 @@ TEST_F(TurnsTest, NobodyGoesOnBeforeItsOwnClock) {
 }
 
 TEST_F(TurnsTest, AWaitForWhatIsOverLetsNobodyOvertake) {
-  Load copy;
-  copy.engine = EngineKind::to_device;
-  copy.latency = 10 * kMicro;
   ASSERT_TRUE(expect(1));
   ASSERT_TRUE(expect(2));
   std::thread first = start(1, 0, [&](Turns::Lock& lock) {
-    const TimedTaskRef task = timeline.add(copy, {});
+    const TimedTaskRef task = timeline.add(copy(), {});
     timeline.clock().spend(100 * kMicro);
     turns.wait(lock, *task);
     order.push_back(1);
@@ -105,14 +102,11 @@ TEST_F(TurnsTest, AWaitForWhatIsOverLetsNobodyOvertake) {
 // A query of the first thread, whose clock is far ahead, must not settle what the second one still
 // changes.
 TEST_F(TurnsTest, NobodyLooksBeyondTheTurn) {
-  Load copy;
-  copy.engine = EngineKind::to_device;
-  copy.latency = 10 * kMicro;
   ASSERT_TRUE(expect(1));
   ASSERT_TRUE(expect(2));
   std::thread first = start(1, 0, [&](Turns::Lock& lock) {
-    const TimedTaskRef task = timeline.add(copy, {});
-    const TimedTaskRef next = timeline.add(copy, std::span(&task, 1));
+    const TimedTaskRef task = timeline.add(copy(), {});
+    const TimedTaskRef next = timeline.add(copy(), std::span(&task, 1));
     timeline.clock().spend(100 * kMicro);
     EXPECT_FALSE(timeline.has_passed(*next));
     turns.catch_up(lock);
@@ -121,7 +115,7 @@ TEST_F(TurnsTest, NobodyLooksBeyondTheTurn) {
   });
   start(2, 0, [&](Turns::Lock& lock) {
     spend(lock, 3 * kMicro);
-    static_cast<void>(timeline.add(copy, {}));
+    static_cast<void>(timeline.add(copy(), {}));
   }).join();
   first.join();
 }

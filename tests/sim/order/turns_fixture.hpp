@@ -56,6 +56,14 @@ class TurnsTest : public testing::Test {
     lock.lock();
   }
 
+  // A copy that has its engine for ten microseconds.
+  static Load copy() {
+    Load load;
+    load.engine = EngineKind::to_device;
+    load.latency = 10 * testing_time::kMicro;
+    return load;
+  }
+
   const std::chrono::milliseconds patience;
   Timeline timeline{std::make_shared<const Profile>(testing_time::round_profile())};
   std::vector<std::string> complaints;

@@ -167,14 +167,11 @@ TEST_F(TurnsTest, WithoutAWakeAThreadGoesOnWhereTheRoundIs) {
 }
 
 TEST_F(TurnsTest, WorkQueuedMeanwhileCountsForAWait) {
-  Load copy;
-  copy.engine = EngineKind::to_device;
-  copy.latency = 10 * kMicro;
   ASSERT_TRUE(expect(1));
   ASSERT_TRUE(expect(2));
   std::thread first = start(1, 0, [&](Turns::Lock& lock) {
-    const TimedTaskRef task = timeline.add(copy, {});
-    const TimedTaskRef next = timeline.add(copy, std::span(&task, 1));
+    const TimedTaskRef task = timeline.add(copy(), {});
+    const TimedTaskRef next = timeline.add(copy(), std::span(&task, 1));
     turns.wait(lock, *next);
     // Queued at 3 us, the other thread's copy was ready for the engine at 10 before this one.
     EXPECT_EQ(timeline.clock().now(), 30 * kMicro);
@@ -182,7 +179,7 @@ TEST_F(TurnsTest, WorkQueuedMeanwhileCountsForAWait) {
   });
   start(2, 0, [&](Turns::Lock& lock) {
     spend(lock, 3 * kMicro);
-    const TimedTaskRef task = timeline.add(copy, {});
+    const TimedTaskRef task = timeline.add(copy(), {});
     turns.wait(lock, *task);
     EXPECT_EQ(timeline.clock().now(), 20 * kMicro);
     order.push_back(2);
