@@ -194,9 +194,8 @@ std::string PinnedPool::out_of_memory_report(Bytes asked) const {
   }
   return fmt::format(
       "{} ({} bytes) of pinned memory were asked for; {}. Free blocks that are no longer needed, "
-      "or "
-      "trim other pools; else the machine has no more memory to pin, or a limit on locked memory "
-      "(ulimit -l, the container's) stands in the way",
+      "or trim other pools; else the machine has no more memory to pin, or a limit on locked "
+      "memory (ulimit -l, the container's) stands in the way",
       format_bytes(asked), asked.count, held);
 }
 
@@ -212,9 +211,8 @@ std::string PinnedPool::place_of(const void* pointer) const {
   for (const auto& [start, size] : freed_) {
     if (address >= start && address < start + size) {
       return fmt::format(
-          "{:#x} lies {} bytes into a block that has been freed, which starts at "
-          "{:#x}",
-          address, address - start, start);
+          "{:#x} lies {} bytes into a block that has been freed, which starts at {:#x}", address,
+          address - start, start);
     }
   }
   return fmt::format("{:#x} lies in none of the pool's {} live blocks", address, live_.size());
