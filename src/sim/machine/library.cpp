@@ -68,6 +68,7 @@ void Library::guard_forks() {
                  [] {
                    Library& library = get();
                    library.forked_ = library.initialised_.load();
+                   library.attending_ = false;
                    if (library.machine_) library.machine_->foreign_waits.leave();
                    library.mutex_.unlock();
                  });
@@ -111,16 +112,18 @@ std::optional<std::chrono::milliseconds> Library::attend_once() noexcept {
   constexpr std::chrono::milliseconds kLater{10};
   const Quiet quiet;
   Lock lock(mutex_);
+  attended_ = needs_attendance();
+  if (!attended_) return std::nullopt;
+  attending_ = true;
   bool went_on = false;
   try {
-    // Each step may let go of the lock, and with it perhaps of the machine.
-    if (needs_attendance()) machine_->foreign_waits.serve(lock, machine_->engine);
-    if (needs_attendance()) went_on = go_on_in_silence(lock);
+    machine_->foreign_waits.serve(lock, machine_->engine);
+    went_on = go_on_in_silence(lock);
   } catch (const std::bad_alloc&) {
     // The next turn may have more luck.
   }
-  attended_ = needs_attendance();
-  if (!attended_) return std::nullopt;
+  attending_ = false;
+  attending_over_.notify_all();
   return went_on || machine_->foreign_waits.any() ? kSoon : kLater;
 }
 
@@ -147,8 +150,7 @@ Attendance::Verdict Library::judge_silence(Lock& lock) {
   const Attendance::Verdict verdict =
       attendance_.look(std::chrono::steady_clock::now(), calls, host_code_waits, others_all_wait);
   lock.lock();
-  const bool is_still_so =
-      calls == calls_made_ && machine_ != nullptr && !machine_->engine.turns().somebody_has_turn();
+  const bool is_still_so = calls == calls_made_ && !machine_->engine.turns().somebody_has_turn();
   return is_still_so ? verdict : Attendance::Verdict::leave;
 }
 
@@ -300,13 +302,18 @@ bool Library::configure(std::string_view text) {
 }
 
 bool Library::reset(std::string_view text) {
+  if (ThreadState::mine().in_host_function) {
+    complain("ferry_sim_reset", "a host function cannot reset the machine that runs it");
+    return false;
+  }
   const Quiet quiet;
-  const Lock lock(mutex_);
+  Lock lock(mutex_);
   Result<Wanted, std::string> wanted = understand(Settings{}, text);
   if (!wanted.ok()) {
     complain("ferry_sim_reset", wanted.error());
     return false;
   }
+  attending_over_.wait(lock, [this] { return !attending_; });
   machine_.reset();
   ++generation_;
   book_ = CallBook();

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -116,7 +117,9 @@ class Library {
   std::atomic<bool> forked_ = false;         // in the child of a process that had called cuInit
   std::atomic<bool> deinitialized_ = false;  // the process ends, and the settings want it so
   bool exit_guarded_ = false;
-  bool attended_ = false;         // the thread of attend() is there
+  bool attended_ = false;   // the thread of attend() is there
+  bool attending_ = false;  // and at work: the machine stays, though the lock is let go
+  std::condition_variable attending_over_;
   bool ending_ = false;           // the program has called exit
   std::uint64_t calls_made_ = 0;  // by the program
   Attendance attendance_;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atomic>
 #include <chrono>
 #include <future>
 #include <thread>
@@ -76,6 +77,30 @@ TEST_F(ExportsControlTest, AHostFunctionWakesAThreadOutsideTheRound) {
     EXPECT_EQ(ferry_sim_thread_resume(), 0);
     EXPECT_EQ(ferry_sim_thread_end(), 0);
   }).join();
+}
+
+// What runs by itself runs without the lock.
+TEST_F(ExportsControlTest, AResetWaitsForWhatRunsByItself) {
+  struct Told {
+    std::promise<void> began;
+    std::atomic<int> reset = 0;
+    std::atomic<bool> over = false;
+  } told;
+  restart("schedule=lazy");
+  FERRY_OK(cuLaunchHostFunc(
+      stream(),
+      [](void* data) {
+        auto& its = *static_cast<Told*>(data);
+        its.began.set_value();
+        its.reset = ferry_sim_reset("");
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        its.over = true;
+      },
+      &told));
+  ASSERT_EQ(told.began.get_future().wait_for(std::chrono::seconds(30)), std::future_status::ready);
+  restart("");
+  EXPECT_TRUE(told.over);
+  EXPECT_EQ(told.reset, -1) << "a host function cannot reset the machine that runs it";
 }
 
 TEST_F(ExportsControlTest, TheRandomSequenceStartsAnewWithEachConfigure) {
