@@ -112,8 +112,9 @@ typedef int (*ferry_sim_peek_fn)(uint64_t address, void* out, size_t bytes);
  *
  * Never named, and seen by wrong bytes alone: conflicts of host functions with copies, and races
  * between processes. A thread that hands a buffer to another one without waiting for the work on it
- * is missed where, as it happens in this run, it synchronises before the other one's call. Use
- * threads=turns, with which calls have the same order in every run. */
+ * is missed where, as it happens in this run, it synchronises before the other one's call: what a
+ * thread has waited for counts for all. With threads=turns, threads that take part make their calls
+ * in the same order in every run. */
 typedef uint64_t (*ferry_sim_take_hazards_fn)(void);
 
 /* Kernels. The code in a module's image cannot run here; a function of the host does its work,
