@@ -82,8 +82,8 @@ typedef const char* (*ferry_sim_settings_error_fn)(void);
 
 /* Forgets everything (contexts, memory, streams, faults, counts) and starts anew with `settings`
  * over the defaults; FERRY_SIM no longer counts. A process that had called cuInit need not call it
- * again. Queued work does not run; a host function that the stand-in runs by itself comes to its end
- * first. -1 inside a host function. Requires: no other thread is inside the library. */
+ * again. Queued work does not run; a host function that the stand-in runs by itself comes to its
+ * end first. -1 inside a host function. Requires: no other thread is inside the library. */
 typedef int (*ferry_sim_reset_fn)(const char* settings);
 
 /* The nth call from now on (1 = the next) of the named function fails with `result`, a CUresult. */
