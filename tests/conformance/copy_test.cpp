@@ -100,6 +100,19 @@ TEST_F(Copy, PageableMemoryInAsynchronousCopies) {
   EXPECT_EQ(to, from);
 }
 
+TEST_F(Copy, PageableMemoryMayBeWrittenAfterAPlainCopy) {
+  const DeviceBuffer buffer(3 * kMiB);
+  const StreamOwner blocking(CU_STREAM_DEFAULT);
+  PinnedBuffer to(buffer.bytes);
+  std::vector<unsigned char> from = counting(buffer.bytes, 7);
+  const std::vector<unsigned char> first = from;
+  FERRY_OK(cuda().cuMemcpyHtoD_v2(buffer.address, from.data(), from.size()));
+  std::fill(from.begin(), from.end(), static_cast<unsigned char>(0));
+  FERRY_OK(cuda().cuMemcpyDtoHAsync_v2(to.pointer, buffer.address, to.bytes, blocking.handle));
+  FERRY_OK(cuda().cuStreamSynchronize(blocking.handle));
+  EXPECT_EQ(std::memcmp(to.pointer, first.data(), first.size()), 0);
+}
+
 TEST_F(Copy, NothingToCopyIsNoError) {
   const DeviceBuffer buffer(4096);
   unsigned char byte = 0;
@@ -189,6 +202,7 @@ TEST_F(Copy, RowsGatherScatterAndShift) {
   const DeviceBuffer buffer(16 * pitch);
   const std::vector<unsigned char> data = counting(16 * pitch, 2);
   FERRY_OK(cuda().cuMemcpyHtoD_v2(buffer.address, data.data(), data.size()));
+  FERRY_OK(cuda().cuStreamSynchronize(nullptr));
   PinnedBuffer packed(100 * 10);
   CUDA_MEMCPY2D copy = rectangle(100, 10);
   copy.srcMemoryType = CU_MEMORYTYPE_DEVICE;

@@ -78,6 +78,26 @@ bool a_call_that_waits_frees_its_pageable_source() {
   return device_holds(device, 1);
 }
 
+bool a_plain_copy_and_the_streams_that_come_after_it() {
+  const CUdeviceptr device = device_memory();
+  unsigned char* const to = pinned_memory();
+  const std::vector<unsigned char> mine(kBytes, 1);
+  FERRY_MUST(cuMemcpyHtoD(device, mine.data(), kBytes));
+  const CUstream blocking = new_stream(CU_STREAM_DEFAULT);
+  FERRY_MUST(cuMemcpyDtoHAsync(to, device, kBytes, blocking));
+  FERRY_MUST(cuStreamSynchronize(blocking));
+  FERRY_MUST(cuMemsetD8Async(device, 2, kBytes, new_stream()));
+  return all_are(to, 1) && device_holds(device, 2);
+}
+
+bool a_plain_copy_into_memory_that_is_freed() {
+  const CUdeviceptr device = device_memory();
+  const std::vector<unsigned char> mine(kBytes, 1);
+  FERRY_MUST(cuMemcpyHtoD(device, mine.data(), kBytes));
+  FERRY_MUST(cuMemFree(device));
+  return true;
+}
+
 bool memory_in_the_order_of_a_stream() {
   const CUstream stream = new_stream();
   unsigned char* const to = pinned_memory();
@@ -118,6 +138,9 @@ constexpr Program kPrograms[] = {
     {"memory_of_the_program_registered", memory_of_the_program_registered},
     {"pageable_memory_after_a_wait", pageable_memory_after_a_wait},
     {"a_call_that_waits_frees_its_pageable_source", a_call_that_waits_frees_its_pageable_source},
+    {"a_plain_copy_and_the_streams_that_come_after_it",
+     a_plain_copy_and_the_streams_that_come_after_it},
+    {"a_plain_copy_into_memory_that_is_freed", a_plain_copy_into_memory_that_is_freed},
     {"memory_in_the_order_of_a_stream", memory_in_the_order_of_a_stream},
     {"memory_allocated_for_another_stream", memory_allocated_for_another_stream},
 };

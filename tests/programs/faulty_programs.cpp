@@ -88,6 +88,17 @@ bool pageable_source_rewritten_in_flight() {
   return device_holds(device, 1);
 }
 
+bool pageable_memory_read_at_once_by_another_stream() {
+  const CUdeviceptr device = device_memory();
+  unsigned char* const to = pinned_memory();
+  const std::vector<unsigned char> mine(kBytes, 1);
+  FERRY_MUST(cuMemcpyHtoD(device, mine.data(), kBytes));
+  const CUstream stream = new_stream();
+  FERRY_MUST(cuMemcpyDtoHAsync(to, device, kBytes, stream));
+  FERRY_MUST(cuStreamSynchronize(stream));
+  return all_are(to, 1);
+}
+
 bool result_read_before_it_is_there() {
   const CUstream stream = new_stream();
   const CUdeviceptr device = device_memory();
@@ -285,6 +296,8 @@ constexpr Program kPrograms[] = {
     {"one_byte_of_a_staging_buffer_rewritten_in_flight",
      one_byte_of_a_staging_buffer_rewritten_in_flight},
     {"pageable_source_rewritten_in_flight", pageable_source_rewritten_in_flight},
+    {"pageable_memory_read_at_once_by_another_stream",
+     pageable_memory_read_at_once_by_another_stream},
     {"result_read_before_it_is_there", result_read_before_it_is_there},
     {"the_wrong_stream_waited_for", the_wrong_stream_waited_for},
     {"a_stream_destroyed_is_not_a_stream_waited_for",

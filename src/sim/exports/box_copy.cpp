@@ -146,12 +146,8 @@ CUresult submit_box(Call& call, Symbol symbol, const BoxRequest& request, const 
       result != CUDA_SUCCESS) {
     return result;
   }
-  const bool on_device = std::ranges::all_of(submission.touches, [&](const Touch& touch) {
-    return call.machine.addresses.contains(touch.address) &&
-           !has_sync_memops(call.machine, touch.address);
-  });
   submission.stream = stream;
-  submission.wait = asynchronous || on_device ? Wait::no : Wait::until_done;
+  if (!asynchronous) submission.wait = wait_of_plain_copy(call.machine, submission.touches);
   return submit(call, std::move(submission));
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "sim/machine/stream_access.hpp"
@@ -24,6 +25,11 @@ namespace ferry::sim {
 [[nodiscard]] inline bool wraps(std::uint64_t address, std::uint64_t bytes) {
   return address + bytes < address;
 }
+
+// How long a copy waits that is synchronous by its name: from device memory to device memory not at
+// all, save where the program asked for it; from pageable memory to the device, only until that was
+// read.
+[[nodiscard]] Wait wait_of_plain_copy(Machine& machine, std::span<const Touch> touches);
 
 struct CopyRequest {
   std::uint64_t destination = 0;

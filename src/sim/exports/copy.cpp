@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exported: copies of one stretch of bytes.
+#include <algorithm>
 #include <optional>
 
 #include "sim/exports/copies.hpp"
@@ -29,7 +30,7 @@ CUDA_MEMCPY3D params_of(const Machine& machine, const CopyRequest& request) {
 }
 
 CUresult submit_copy(Call& call, Symbol symbol, const CopyRequest& request, CUstream stream,
-                     Wait wait, std::optional<Reach> reach = std::nullopt) {
+                     bool asynchronous, std::optional<Reach> reach = std::nullopt) {
   const auto [destination, source, bytes, device_destination, device_source] = request;
   if (bytes == 0) return CUDA_SUCCESS;
   Machine& machine = call.machine;
@@ -38,8 +39,9 @@ CUresult submit_copy(Call& call, Symbol symbol, const CopyRequest& request, CUst
       (device_source && !is_device_side(machine, source, bytes))) {
     return CUDA_ERROR_INVALID_VALUE;
   }
-  Submission submission{symbol, stream, wait, {}, {}};
+  Submission submission{symbol, stream, Wait::no, {}, {}};
   submission.touches = {{source, bytes, AccessKind::read}, {destination, bytes, AccessKind::write}};
+  if (!asynchronous) submission.wait = wait_of_plain_copy(machine, submission.touches);
   submission.work = [&machine, destination = destination, source = source, bytes = bytes,
                      reach](int device) {
     const Reach ends = reach ? *reach : reach_of_copy(machine, device, destination, source);
@@ -49,22 +51,32 @@ CUresult submit_copy(Call& call, Symbol symbol, const CopyRequest& request, CUst
   return submit(call, std::move(submission));
 }
 
-// A copy from device memory to device memory does not wait, not even by a synchronous name, save
-// where the program asked for it.
-Wait wait_of(const Call& call, std::uint64_t destination, std::uint64_t source) {
-  Machine& machine = call.machine;
-  const bool waits = !machine.addresses.contains(destination) ||
-                     !machine.addresses.contains(source) || has_sync_memops(machine, destination) ||
-                     has_sync_memops(machine, source);
-  return waits ? Wait::until_done : Wait::no;
-}
-
 }  // namespace
+
+Wait wait_of_plain_copy(Machine& machine, std::span<const Touch> touches) {
+  const auto is_on_device = [&](const Touch& touch) {
+    return machine.addresses.contains(touch.address);
+  };
+  const auto is_pageable = [&](const Touch& touch) {
+    return !is_on_device(touch) && !machine.host.covers(touch.address, touch.bytes);
+  };
+  const auto lands_on_device = [&](const Touch& touch) {
+    return touch.kind == AccessKind::read || is_on_device(touch);
+  };
+  if (std::ranges::any_of(touches, [&](const Touch& touch) {
+        return is_on_device(touch) && has_sync_memops(machine, touch.address);
+      })) {
+    return Wait::until_done;
+  }
+  if (std::ranges::all_of(touches, is_on_device)) return Wait::no;
+  const bool leaves_early =
+      std::ranges::any_of(touches, is_pageable) && std::ranges::all_of(touches, lands_on_device);
+  return leaves_early ? Wait::until_read : Wait::until_done;
+}
 
 CUresult copy(Symbol symbol, const CopyRequest& request, CUstream stream, bool asynchronous) {
   return Library::get().call(symbol, Need::context, [&](Call& call) {
-    const Wait wait = asynchronous ? Wait::no : wait_of(call, request.destination, request.source);
-    return submit_copy(call, symbol, request, stream, wait);
+    return submit_copy(call, symbol, request, stream, asynchronous);
   });
 }
 
@@ -77,8 +89,8 @@ CUresult copy_peer(Symbol symbol, CUcontext destination, CUcontext source,
     const Context* const to = call.machine.contexts.find(value_of(destination));
     const Context* const from = call.machine.contexts.find(value_of(source));
     if (to == nullptr || from == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
-    const Wait wait = asynchronous ? Wait::no : wait_of(call, request.destination, request.source);
-    return submit_copy(call, symbol, request, stream, wait, Reach(to->device, from->device));
+    return submit_copy(call, symbol, request, stream, asynchronous,
+                       Reach(to->device, from->device));
   });
 }
 

@@ -31,6 +31,7 @@ MemoryPlace host_place(std::uint64_t start, std::uint64_t bytes) {
 Toucher by_touch(Toucher who, const Touch& touch) {
   who.kind = touch.kind;
   who.member = touch.member;
+  who.outlasts_call = touch.outlasts_call;
   return who;
 }
 
@@ -61,7 +62,8 @@ void HazardChecker::note(Toucher who, std::span<const Touch> touches, const Cloc
       } else {
         note_range(who, touch, mapping->block->position + offset,
                    place_in(*mapping, address, bytes), before, collided);
-        if (!is_allocation(who.symbol)) remember_user(mapping->buffer_id, who, touch, before);
+        if (!is_allocation(who.symbol) && !touch.outlasts_call)
+          remember_user(mapping->buffer_id, who, touch, before);
       }
       address += bytes;
     }

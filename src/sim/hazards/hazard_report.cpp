@@ -100,8 +100,10 @@ std::string remedy(const Toucher& earlier, const Toucher& later) {
            "or, where the graph was captured, an event between their streams.";
   }
   std::string text;
+  if (earlier.outlasts_call)
+    text = "a plain copy from pageable memory may return before its bytes have arrived; ";
   if (is_legacy(earlier) != is_legacy(later))
-    text = "a stream made with CU_STREAM_NON_BLOCKING is not ordered with the default stream; ";
+    text += "a stream made with CU_STREAM_NON_BLOCKING is not ordered with the default stream; ";
   return text + fmt::format(
                     "record an event on {} after operation {} and let {} wait for it before "
                     "operation {}, or synchronise with the host in between.",

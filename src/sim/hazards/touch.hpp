@@ -24,6 +24,8 @@ struct Touch {
   // Another operation of the same call, which this one comes after, touches the same: what others
   // do there has been compared with that one.
   bool compared = false;
+  // The call does not wait for it, but no later call of the host comes before it.
+  bool outlasts_call = false;
 };
 
 // An access by one operation, as it is remembered: enough to tell whether a later one is ordered
@@ -42,6 +44,7 @@ struct Toucher {
   // Of a node of a graph `symbol` and `site` are those of the call that added or captured it.
   std::uint64_t launch = 0;           // tells it from other launches; 0: it is no node
   const void* launch_site = nullptr;  // where the program launched the graph
+  bool outlasts_call = false;         // as of the touch
 };
 
 [[nodiscard]] inline bool is_same_operation(const Toucher& one, const Toucher& other) {

@@ -54,7 +54,7 @@ CUresult check_not_capturing(Call& call, const Context& context) {
 
 CUresult capture_work(Call& call, const StreamUse& use, CapturingStream& in, Submission work) {
   if (in.capture->invalidated) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-  if (work.wait == Wait::until_done || !work.node)
+  if (work.wait != Wait::no || !work.node)
     return refuse(*in.capture, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
   work.added_by = work.symbol;
   work.added_at = call.site;

@@ -12,9 +12,9 @@
 //   where the bytes came out right (HazardChecker); so is a copy's host memory that the program
 //   changed, or unmapped, before the copy ran (HostContents).
 // - Asynchrony. Async copies read and write host memory when they run, pageable or not. Fills and
-//   device-to-device copies are asynchronous even by their plain names. Copies by plain names with
-//   a host side are complete on return, those from pageable memory too: NVIDIA promises only that
-//   the source has been read, but programs rely on more.
+//   device-to-device copies are asynchronous even by their plain names. Other copies by plain names
+//   are complete on return, save those from pageable memory to a device: of these the source has
+//   been read, and what comes later in the stream finds the bytes; other streams need a wait.
 // - Device memory that the host cannot touch, that holds no defined bytes before it is written
 //   (they read as 0xA5), and whose addresses are not given out again soon after they were freed.
 // - The rules of virtual memory management. Access to what is not mapped, not allowed, freed, or
@@ -41,6 +41,9 @@
 // - An event between processes is reached when the process that recorded it has run the work before
 //   it: when it needs that work itself, or when another process waits or keeps asking, on a thread
 //   that lives while such records are open. To its waiters it comes after all that had run there.
+// - The bytes of a plain copy from pageable memory are there on return, whatever the schedule: a
+//   stream that relies on it is named as a hazard, but reads the right bytes. No call by which the
+//   host takes the memory away comes before them.
 // - A copy between devices takes the same time with and without peer access. Of pools and virtual
 //   memory it reaches only what the device has access to.
 // - A stream that waits for a value in memory comes after the operation that wrote it

@@ -137,6 +137,22 @@ OperationLoad load_of_submission(Machine& machine, const Submission& submission,
   return load;
 }
 
+// Takes what the work does with the host's memory out of it, as an operation that comes before it:
+// the program sees the end of that one alone. Requires: it only reads host memory.
+Submission take_reading(const Machine& machine, Submission& submission) {
+  Submission reading{submission.symbol, submission.stream, Wait::until_done, {}, {}};
+  reading.work = [](int) { return CUDA_SUCCESS; };
+  reading.in_anothers_time = true;
+  if (submission.moves.empty()) submission.moves = submission.touches;
+  for (Touch& touch : submission.touches) touch.outlasts_call = true;
+  std::erase_if(submission.touches, [&](const Touch& touch) {
+    if (!is_host_memory(machine, touch)) return false;
+    reading.touches.push_back(touch);
+    return true;
+  });
+  return reading;
+}
+
 }  // namespace
 
 CUresult find_stream(Call& call, CUstream handle, StreamUse& use) {
@@ -180,17 +196,20 @@ CUresult submit_on(Call& call, const StreamUse& use, Submission submission, Tick
   const std::uint64_t context = use.context->handle;
   const Wait wait = submission.wait;
   const bool watched_by_another = submission.in_anothers_time;
-  if (wait == Wait::until_done) {
+  if (wait != Wait::no) {
     if (const CUresult result = check_unsafe(call); result != CUDA_SUCCESS) return result;
   }
+  Ticket reading;
+  if (wait == Wait::until_read)
+    reading = queue_on(call, use, take_reading(machine, submission)).ticket;
   const QueuedOperation operation = queue_on(call, use, std::move(submission));
   const Ticket& ticket = operation.ticket;
   if (queued != nullptr) *queued = ticket;
   machine.engine.progress(call.lock);
   if (operation.holds_caller) machine.engine.wait_in_time(call.lock, ticket);
-  if (wait == Wait::until_done) {
+  if (wait != Wait::no) {
     machine.engine.finish(call.lock, std::span(&ticket, 1));
-    machine.engine.observe(ticket->clock);
+    machine.engine.observe(reading ? reading->clock : ticket->clock);
     return fault_of(call, context);
   }
   watch_host_memory(machine, operation, !watched_by_another);
