@@ -52,6 +52,20 @@ TEST_P(PlainCopiesTest, TheirSourceMayBeWrittenAtOnce) {
   EXPECT_EQ(ferry_sim_take_hazards(), 0U);
 }
 
+TEST_P(PlainCopiesTest, TheirSourceMayNotBeWrittenBefore) {
+  FERRY_OK(cuMemcpyDtoHAsync_v2(pageable.data(), allocate(kBytes), kBytes, other));
+  copy_up();
+  EXPECT_EQ(ferry_sim_take_hazards(), 1U);
+}
+
+TEST_P(PlainCopiesTest, BytesFromHostToHostHaveArrived) {
+  auto* const to = static_cast<unsigned char*>(allocate_host(kBytes));
+  FERRY_OK(cuMemcpy(reinterpret_cast<CUdeviceptr>(to),
+                    reinterpret_cast<CUdeviceptr>(pageable.data()), kBytes));
+  FERRY_OK(cuMemcpyHtoDAsync_v2(device, to, kBytes, other));
+  EXPECT_EQ(ferry_sim_take_hazards(), 0U);
+}
+
 TEST_P(PlainCopiesTest, TheDefaultStreamAndItsBlockingOnesComeAfterThem) {
   copy_up();
   FERRY_OK(cuMemcpyDtoDAsync_v2(allocate(kBytes), device, kBytes, nullptr));

@@ -150,6 +150,7 @@ TEST_P(ExportsTimeTest, PageableCopiesHoldTheCaller) {
       cost_of([&] { FERRY_OK(cuMemcpyDtoHAsync_v2(host.data(), device, 100'000, a_stream)); }),
       28 * kMicro);
   FERRY_OK(cuStreamSynchronize(a_stream));
+  EXPECT_EQ(cost_of([&] { FERRY_OK(cuMemcpyHtoD_v2(device, host.data(), 100'000)); }), 53 * kMicro);
 }
 
 TEST_P(ExportsTimeTest, FillsAndCopiesWithinTheDevice) {
