@@ -15,7 +15,8 @@
 
 namespace ferry::sim {
 
-// How long the call waits: `until_read`: until the host's memory that the work reads may be changed.
+// How long the call waits: `until_read`: until the host's memory that the work reads may be
+// changed.
 enum class Wait : std::uint8_t { no, until_read, until_done };
 
 struct Submission {
