@@ -15,6 +15,8 @@
  *   capacity=SIZE         memory of each device (1TiB, with a profile what its device has)
  *   profile=NAME          of the machine whose times are modelled: ferry_sim_now_ps (none)
  *   data=real|none        none: copies are checked and counted, but move no bytes (real)
+ *   kernels=known|skipped skipped: a kernel that has no function of the host (below) can be
+ * launched and does nothing; otherwise CUDA_ERROR_NOT_SUPPORTED (known)
  *
  * Order:
  *   schedule=eager|lazy|random   queued work runs at once, only when something waits for it, or in

@@ -20,6 +20,21 @@ std::vector<std::size_t> Kernel::argument_offsets() const {
   return offsets;
 }
 
+namespace {
+
+std::shared_ptr<const Kernel> kernel_that_does_nothing() {
+  static const auto kernel = [] {
+    auto made = std::make_shared<Kernel>();
+    made->functions.ranges = [](const ferry_sim_launch*, const void* const*, ferry_sim_range*,
+                                size_t) -> size_t { return 0; };
+    made->functions.run = [](const ferry_sim_launch*, const void* const*, void* const*) {};
+    return made;
+  }();
+  return kernel;
+}
+
+}  // namespace
+
 bool Kernels::add(const ferry_sim_kernel& kernel) {
   const bool sizes_given = kernel.argument_count == 0 || kernel.argument_bytes != nullptr;
   if (kernel.name == nullptr || *kernel.name == '\0' || kernel.run == nullptr ||
@@ -36,7 +51,8 @@ bool Kernels::add(const ferry_sim_kernel& kernel) {
 
 std::shared_ptr<const Kernel> Kernels::find(std::string_view name) const {
   const auto found = kernels_.find(name);
-  return found == kernels_.end() ? nullptr : found->second;
+  if (found != kernels_.end()) return found->second;
+  return skips_unknown_ ? kernel_that_does_nothing() : nullptr;
 }
 
 void KernelArguments::set(std::size_t index, const void* value, std::size_t bytes) {

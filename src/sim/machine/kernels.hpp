@@ -28,11 +28,14 @@ class Kernels {
  public:
   // A name again takes the place of the first. False where something is missing.
   [[nodiscard]] bool add(const ferry_sim_kernel& kernel);
+  // From now on a name that is not known stands for a kernel that does nothing.
+  void skip_unknown(bool skips) { skips_unknown_ = skips; }
   // Null where there is none.
   [[nodiscard]] std::shared_ptr<const Kernel> find(std::string_view name) const;
 
  private:
   std::map<std::string, std::shared_ptr<const Kernel>, std::less<>> kernels_;
+  bool skips_unknown_ = false;
 };
 
 // The arguments of a launch, copied when it is queued.

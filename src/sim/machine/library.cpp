@@ -265,6 +265,7 @@ void Library::take(Wanted wanted) {
   settings_ = std::move(wanted.settings);
   profile_ = std::move(wanted.profile);
   hazard_log_.set_mode(settings_.hazards);
+  kernels_.skip_unknown(settings_.skips_unknown_kernels);
   for (const FaultRule& rule : settings_.faults) book_.add_rule(rule, settings_.seed);
   for (const LostDevice& lost : settings_.lost) book_.add_lost(lost);
 }

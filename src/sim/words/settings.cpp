@@ -44,6 +44,12 @@ Problem read_data(Settings& settings, std::string_view value) {
   return std::nullopt;
 }
 
+Problem read_kernels(Settings& settings, std::string_view value) {
+  if (value != "known" && value != "skipped") return "known or skipped";
+  settings.skips_unknown_kernels = value == "skipped";
+  return std::nullopt;
+}
+
 Problem read_schedule(Settings& settings, std::string_view value) {
   if (value == "eager") {
     settings.schedule = Schedule::eager;
@@ -105,6 +111,7 @@ constexpr Key kKeys[] = {
     {"capacity", read_capacity},
     {"profile", read_profile_name},
     {"data", read_data},
+    {"kernels", read_kernels},
     {"schedule", read_schedule},
     {"seed", read_seed},
     {"threads", read_threads},

@@ -41,6 +41,7 @@ struct Settings {
   Bytes capacity{std::uint64_t{1} << 40};  // bytes obtainable on each device
   bool capacity_given = false;             // otherwise a profile's counts
   bool with_data = true;                   // false: copies check and count, but move no bytes
+  bool skips_unknown_kernels = false;      // true: they do nothing; false: they cannot be launched
   Schedule schedule = Schedule::eager;
   std::uint64_t seed = 0;
   Threads threads = Threads::free;
