@@ -15,8 +15,9 @@
  *   capacity=SIZE         memory of each device (1TiB, with a profile what its device has)
  *   profile=NAME          of the machine whose times are modelled: ferry_sim_now_ps (none)
  *   data=real|none        none: copies are checked and counted, but move no bytes (real)
- *   kernels=known|skipped skipped: a kernel that has no function of the host (below) can be
- * launched and does nothing; otherwise CUDA_ERROR_NOT_SUPPORTED (known)
+ *   kernels=known|skipped a kernel without a function of the host (below) cannot be launched
+ *                         (CUDA_ERROR_NOT_SUPPORTED), or does nothing; memory that nothing has
+ *                         written then reads as zeros (known)
  *
  * Order:
  *   schedule=eager|lazy|random   queued work runs at once, only when something waits for it, or in

@@ -297,6 +297,7 @@ bool Library::configure(std::string_view text) {
     machine_->engine.set_schedule(settings_.schedule);
     machine_->engine.set_seed(settings_.seed);
     machine_->set_limits(settings_.limits);
+    if (settings_.skips_unknown_kernels) machine_->physical.begin_all_as_zeros();
     machine_->engine.timeline().set_engine_windows(settings_.engine_windows);
   }
   return true;

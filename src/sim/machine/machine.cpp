@@ -27,6 +27,7 @@ Machine::Machine(const Settings& settings, std::vector<int> visible_devices, Haz
       contexts(engine, devices()),
       pools({addresses, physical, pages, hazards, engine}, devices()) {
   set_limits(settings.limits);
+  if (settings.skips_unknown_kernels) physical.begin_all_as_zeros();
   engine.set_on_seen([this] { foreign_records.tell(engine.seen()); });
   engine.turns().set_on(settings.threads == Threads::turns);
   engine.timeline().set_engine_windows(settings.engine_windows);

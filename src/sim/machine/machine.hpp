@@ -16,7 +16,8 @@
 //   are complete on return, save those from pageable memory to a device: of these the source has
 //   been read, and what comes later in the stream finds the bytes; other streams need a wait.
 // - Device memory that the host cannot touch, that holds no defined bytes before it is written
-//   (they read as 0xA5), and whose addresses are not given out again soon after they were freed.
+//   (they read as 0xA5; as 0 with kernels=skipped), and whose addresses are not given out again
+//   soon after they were freed.
 // - The rules of virtual memory management. Access to what is not mapped, not allowed, freed, or
 //   past the end of an allocation gives CUDA_ERROR_ILLEGAL_ADDRESS when the work runs, and poisons
 //   its context.

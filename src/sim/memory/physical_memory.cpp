@@ -25,8 +25,10 @@ Bytes PhysicalMemory::free(int device) const {
 std::shared_ptr<PhysicalBlock> PhysicalMemory::make(int device, std::uint64_t size) {
   const std::uint64_t position = next_position_;
   next_position_ += size;
-  return {new PhysicalBlock(next_id_++, position, device, size),
-          [this](PhysicalBlock* block) { destroy(block); }};
+  std::shared_ptr<PhysicalBlock> block(new PhysicalBlock(next_id_++, position, device, size),
+                                       [this](PhysicalBlock* gone) { destroy(gone); });
+  block->unwritten_ = unwritten_;
+  return block;
 }
 
 std::shared_ptr<PhysicalBlock> PhysicalMemory::create(int device, std::uint64_t size) {
@@ -142,7 +144,8 @@ void PhysicalMemory::discard(PhysicalBlock& block, std::uint64_t offset, std::ui
   while (bytes > 0) {
     const std::uint64_t step = std::min(bytes, kPageBytes - offset % kPageBytes);
     // The page keeps what other allocations hold in its other bytes.
-    if (std::byte* const page = written_page(block, offset)) std::memset(page, kPoison, step);
+    if (std::byte* const page = written_page(block, offset))
+      std::memset(page, block.unwritten_, step);
     offset += step;
     bytes -= step;
   }

@@ -4,7 +4,8 @@
 // a byte of it is written.
 //
 // Bytes that were never written read as kPoison: fresh device memory has no defined contents, and
-// must not look as if it were cleared. A block can be made to begin as zeros instead.
+// must not look as if it were cleared. A block can be made to begin as zeros instead, and all can:
+// where kernels are skipped, what they would have written reads as zeros.
 //
 // A block's bytes can move into a file that other processes share (SharedMemory), and blocks can be
 // made of such a file. A file's stretch is one block in this process, however often it came here.
@@ -67,6 +68,9 @@ class PhysicalMemory {
     largest_piece_ = limits.largest_piece;
   }
 
+  // Blocks made from now on begin as zeros.
+  void begin_all_as_zeros() { unwritten_ = 0; }
+
   // Null when the device's capacity is used up, or no piece of it is large enough. The memory is
   // given back when the last owner of the block lets go. Requires: this object outlives the block.
   [[nodiscard]] std::shared_ptr<PhysicalBlock> create(int device, std::uint64_t size);
@@ -123,7 +127,8 @@ class PhysicalMemory {
 
   Bytes capacity_;
   bool with_data_;
-  Bytes taken_;  // of each device, by other processes
+  unsigned char unwritten_ = kPoison;  // of new blocks
+  Bytes taken_;                        // of each device, by other processes
   std::optional<Bytes> largest_piece_;
   std::vector<Bytes> in_use_;  // by device
   std::uint64_t next_id_ = 1;

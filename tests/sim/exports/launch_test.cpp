@@ -174,6 +174,18 @@ TEST_F(SimTest, AKernelWithoutAHostFunctionIsNotSupportedAndSaysSoOnce) {
   EXPECT_EQ(said.find("nothing_known", first + 1), std::string::npos);
 }
 
+TEST_F(SimTest, AKernelWithoutAHostFunctionMayBeSkipped) {
+  restart("kernels=skipped");
+  CUmodule module = nullptr;
+  CUfunction unknown = nullptr;
+  FERRY_OK(cuModuleLoadData(&module, kPtx));
+  FERRY_OK(cuModuleGetFunction(&unknown, module, "nothing_known"));
+  FERRY_OK(cuLaunchKernel(unknown, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr));
+  unsigned word = 1;
+  FERRY_OK(cuMemcpyDtoH_v2(&word, allocate(sizeof word), sizeof word));
+  EXPECT_EQ(word, 0U);
+}
+
 INSTANTIATE_TEST_SUITE_P(Schedules, ExportsLaunchTest,
                          testing::Values("schedule=eager", "schedule=lazy",
                                          "schedule=random;seed=1", "schedule=random;seed=2"));

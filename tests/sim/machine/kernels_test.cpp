@@ -37,6 +37,18 @@ TEST(Kernels, AreFoundByName) {
   EXPECT_EQ(kernels.find("row"), nullptr);
 }
 
+TEST(Kernels, UnknownOnesMayDoNothing) {
+  Kernels kernels;
+  ASSERT_TRUE(kernels.add(a_kernel()));
+  kernels.skip_unknown(true);
+  EXPECT_EQ(kernels.find("rows")->argument_bytes.size(), 2U);
+  const auto unknown = kernels.find("row");
+  ASSERT_NE(unknown, nullptr);
+  EXPECT_TRUE(ranges_of(*unknown, {}, KernelArguments(*unknown)).empty());
+  kernels.skip_unknown(false);
+  EXPECT_EQ(kernels.find("row"), nullptr);
+}
+
 TEST(Kernels, ArgumentsLieAsTheirSizesAreAligned) {
   Kernel kernel;
   kernel.argument_bytes = {1, 8, 4, 12, 16, 2, 64, 3};

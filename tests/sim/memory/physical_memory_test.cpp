@@ -54,6 +54,17 @@ TEST(PhysicalMemory, ABlockMayBeginAsZeros) {
   EXPECT_EQ(contents(memory, *other, 0, 10), std::vector<unsigned char>(10, kPoison));
 }
 
+TEST(PhysicalMemory, AllBlocksMayBeginAsZeros) {
+  PhysicalMemory memory(1, Bytes{16 * kFrameBytes}, true);
+  memory.begin_all_as_zeros();
+  const auto block = memory.create(0, kFrameBytes);
+  std::memset(memory.open_for_write(*block, 0, 100), 1, 100);
+  memory.discard(*block, 0, 50);
+  std::vector<unsigned char> wanted(200, 0);
+  std::fill_n(wanted.begin() + 50, 50, static_cast<unsigned char>(1));
+  EXPECT_EQ(contents(memory, *block, 0, 200), wanted);
+}
+
 TEST(PhysicalMemory, UnwrittenBytesReadAsPoison) {
   PhysicalMemory memory(1, Bytes{16 * kFrameBytes}, true);
   const auto block = memory.create(0, 2 * kFrameBytes);
