@@ -27,8 +27,11 @@ namespace {
 constexpr int kExitCannotExecute = 126;  // as shells say it
 constexpr int kExitNoProgram = 127;
 
+constexpr const char* kRuntimeLibrary = "libcudart.so.13";  // beside the driver's
+
 struct RunOptions {
-  std::optional<std::string> settings;  // in the place of FERRY_SIM
+  std::optional<std::string> settings;                       // in the place of FERRY_SIM
+  std::vector<std::pair<const char*, std::string>> machine;  // settings with options of their own
   bool no_preload = false;
   std::vector<std::string> program;
 };
@@ -52,18 +55,28 @@ std::string variable(const char* name) {
 void point_to_stand_in(const std::string& folder, const RunOptions& options) {
   set_variable("LD_LIBRARY_PATH", joined(folder, variable("LD_LIBRARY_PATH")));
   if (!options.no_preload) {
-    set_variable("LD_PRELOAD", joined(variable("LD_PRELOAD"), folder + "/" + kDriverLibrary));
+    const std::string both = folder + "/" + kDriverLibrary + ":" + folder + "/" + kRuntimeLibrary;
+    set_variable("LD_PRELOAD", joined(variable("LD_PRELOAD"), both));
   }
+  // Read by Python when it starts: there torch gets what else it needs.
+  set_variable("PYTHONPATH", joined(folder + "/python", variable("PYTHONPATH")));
   set_variable("FERRY_DRIVER", "sim");
   set_variable("FERRY_SIM_DIR", folder);
-  if (!options.settings) return;
-  const std::string replaced = variable("FERRY_SIM");
-  if (!replaced.empty() && replaced != *options.settings) {
+}
+
+// What the stand-in is to be: the settings, and those that have options of their own.
+void choose_settings(const RunOptions& options) {
+  const std::string there = variable("FERRY_SIM");
+  if (options.settings && !there.empty() && there != *options.settings) {
     fmt::print(stderr,
                "ferry: FERRY_SIM is set to \"{}\" and not heeded: --settings counts alone.\n",
-               replay::printable(replaced));
+               replay::printable(there));
   }
-  set_variable("FERRY_SIM", *options.settings);
+  if (!options.settings && options.machine.empty()) return;
+  std::string all = options.settings.value_or(there);
+  for (const auto& [key, value] : options.machine)
+    all += (all.empty() ? "" : ";") + std::string(key) + "=" + value;
+  set_variable("FERRY_SIM", all);
 }
 
 // Returns only when the program could not be started.
@@ -78,9 +91,13 @@ int run_program(const RunOptions& options) {
                     folder));
   }
   point_to_stand_in(folder, options);
+  choose_settings(options);
   if (const std::string error = stand_in_settings_error(); !error.empty()) {
     return fail(kExitUsage, fmt::format("the stand-in does not understand {}: {}.",
-                                        options.settings ? "--settings" : "FERRY_SIM", error));
+                                        options.settings          ? "--settings"
+                                        : options.machine.empty() ? "FERRY_SIM"
+                                                                  : "these settings",
+                                        error));
   }
   std::vector<char*> arguments;
   for (const std::string& word : options.program)
@@ -143,7 +160,10 @@ void add_run_command(CLI::App& sim, const WordsAfterDashes& words, int& exit_cod
   CLI::App* const command = sim.add_subcommand("run", "Run a program on the stand-in");
   command->footer(
       "The program and its arguments follow --, for example:\n"
-      "  ferry sim run --settings capacity=24GiB -- ./program --its-option\n"
+      "  ferry sim run --gpu h200-pcie5 --capacity 24GiB -- ./program --its-option\n"
+      "  ferry sim run -- python train.py\n"
+      "PyTorch runs in any Python environment that has it; the stand-ins of the other libraries\n"
+      "that it imports are made when they are first needed. Its kernels are not run.\n"
       "Settings, joined by semicolons:\n"
       "  the machine    devices=2, capacity=24GiB, profile=h200-pcie5, data=none\n"
       "  the order      schedule=lazy, schedule=random, seed=7, hazards=abort\n"
@@ -165,6 +185,15 @@ void add_run_command(CLI::App& sim, const WordsAfterDashes& words, int& exit_cod
       "--settings", options->settings,
       "Settings of the stand-in (below), such as \"profile=h200-pcie5;devices=2;schedule=lazy\". "
       "They take the place of those in FERRY_SIM, all of them");
+  const auto add_machine_option = [&](const char* option, const char* key, const char* text) {
+    command->add_option_function<std::string>(
+        option,
+        [options, key](const std::string& value) { options->machine.emplace_back(key, value); },
+        text);
+  };
+  add_machine_option("--gpu", "profile", "The machine to be: \"ferry sim list\" names them");
+  add_machine_option("--capacity", "capacity", "Memory of each device, such as 24GiB");
+  add_machine_option("--devices", "devices", "How many devices there are");
   command->add_flag("--no-preload", options->no_preload,
                     "Only set the search path: for programs that do not bear LD_PRELOAD, such as "
                     "those built with the address sanitizer");

@@ -50,7 +50,9 @@ TEST(SimRun, PointsEveryWayToTheStandIn) {
   EXPECT_EQ(run.exit_code, 0) << run.err;
   const std::string folder = stand_in_folder();
   EXPECT_THAT(run.out, has_line("LD_LIBRARY_PATH=" + folder + ":/some/folder"));
-  EXPECT_THAT(run.out, has_line("LD_PRELOAD=" + folder + "/libcuda.so.1"));
+  EXPECT_THAT(run.out,
+              has_line("LD_PRELOAD=" + folder + "/libcuda.so.1:" + folder + "/libcudart.so.13"));
+  EXPECT_THAT(run.out, has_line("PYTHONPATH=" + folder + "/python"));
   EXPECT_THAT(run.out, has_line("FERRY_DRIVER=sim"));
   EXPECT_THAT(run.out, has_line("FERRY_SIM=devices=3"));
 }
@@ -76,6 +78,20 @@ TEST(SimRun, SettingsTakeThePlaceOfTheVariableAndSaySo) {
     EXPECT_THAT(sim({"run", "--settings", "devices=2", "--", "env"}, {nothing_lost}).err,
                 IsEmpty());
   EXPECT_THAT(sim({"run", "--help"}).out, HasSubstr("the place of those in FERRY_SIM"));
+}
+
+TEST(SimRun, OptionsOfTheMachineAreSettings) {
+  EXPECT_THAT(
+      sim({"run", "--gpu", "h200-pcie5", "--capacity", "24GiB", "--devices", "2", "--", "env"},
+          {"FERRY_SIM"})
+          .out,
+      has_line("FERRY_SIM=profile=h200-pcie5;capacity=24GiB;devices=2"));
+  EXPECT_THAT(sim({"run", "--devices", "2", "--", "env"}, {"FERRY_SIM=seed=3"}).out,
+              has_line("FERRY_SIM=seed=3;devices=2"));
+  const Outcome twice = sim({"run", "--devices", "2", "--settings", "devices=3", "--", "env"});
+  EXPECT_EQ(twice.exit_code, 2);
+  EXPECT_THAT(twice.err, HasSubstr("devices only once"));
+  EXPECT_EQ(sim({"run", "--gpu", "nothing", "--", "env"}).exit_code, 2);
 }
 
 TEST(SimRun, PassesArgumentsAndExitCodeThrough) {
