@@ -31,12 +31,14 @@ cudaError_t with_function(const void* kernel, Call&& call) {
   });
 }
 
+// `end`: how much of the variable the call wants to reach.
 template <typename Call>
-cudaError_t with_variable(const void* symbol, Call&& call) {
+cudaError_t with_variable(const void* symbol, std::size_t end, Call&& call) {
   return on_device([&] {
     CUdeviceptr address = 0;
     std::size_t bytes = 0;
     const CUresult found = variable_of(symbol, address, bytes);
+    if (found == CUDA_SUCCESS && end > bytes) return CUDA_ERROR_INVALID_VALUE;
     return found == CUDA_SUCCESS ? call(address, bytes)
                                  : static_cast<CUresult>(cudaErrorInvalidSymbol);
   });
@@ -158,14 +160,14 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* numBlock
 }
 
 cudaError_t cudaGetSymbolAddress(void** devPtr, const void* symbol) {
-  return with_variable(symbol, [&](CUdeviceptr address, std::size_t) {
+  return with_variable(symbol, 0, [&](CUdeviceptr address, std::size_t) {
     *devPtr = reinterpret_cast<void*>(address);
     return CUDA_SUCCESS;
   });
 }
 
 cudaError_t cudaGetSymbolSize(size_t* size, const void* symbol) {
-  return with_variable(symbol, [&](CUdeviceptr, std::size_t bytes) {
+  return with_variable(symbol, 0, [&](CUdeviceptr, std::size_t bytes) {
     *size = bytes;
     return CUDA_SUCCESS;
   });
@@ -173,14 +175,14 @@ cudaError_t cudaGetSymbolSize(size_t* size, const void* symbol) {
 
 cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* src, size_t count, size_t offset,
                                cudaMemcpyKind) {
-  return with_variable(symbol, [&](CUdeviceptr address, std::size_t) {
+  return with_variable(symbol, offset + count, [&](CUdeviceptr address, std::size_t) {
     return cuMemcpy(address + offset, address_of(src), count);
   });
 }
 
 cudaError_t cudaMemcpyFromSymbol(void* dst, const void* symbol, size_t count, size_t offset,
                                  cudaMemcpyKind) {
-  return with_variable(symbol, [&](CUdeviceptr address, std::size_t) {
+  return with_variable(symbol, offset + count, [&](CUdeviceptr address, std::size_t) {
     return cuMemcpy(address_of(dst), address + offset, count);
   });
 }

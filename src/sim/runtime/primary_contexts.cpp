@@ -4,6 +4,8 @@
 #include <map>
 #include <mutex>
 
+#include "sim/runtime/registered_code.hpp"
+
 namespace ferry::sim::runtime {
 
 namespace {
@@ -38,6 +40,7 @@ CUresult retain(int device, CUcontext& out) {
     out = known->second;
     return CUDA_SUCCESS;
   }
+  if (known != all.contexts.end()) forget_loaded_code();
   const CUresult result = cuDevicePrimaryCtxRetain(&out, handle);
   if (result == CUDA_SUCCESS) all.contexts[device] = out;
   return result;
@@ -63,6 +66,7 @@ CUresult reset_device(int device) {
   Retained& all = retained();
   const std::scoped_lock lock(all.mutex);
   if (all.contexts.erase(device) > 0) cuCtxSetCurrent(nullptr);
+  forget_loaded_code();
   return cuDevicePrimaryCtxReset(device);
 }
 

@@ -31,6 +31,8 @@ struct RegisteredKernel;
 
 // In the current context. Requires: there is one.
 [[nodiscard]] CUresult function_of(const RegisteredKernel& kernel, CUfunction& out);
+// What contexts had of them is gone: a context was reset.
+void forget_loaded_code();
 // CUDA_ERROR_NOT_FOUND for what was never registered.
 [[nodiscard]] CUresult variable_of(const void* host_side, CUdeviceptr& address, std::size_t& bytes);
 
