@@ -88,6 +88,12 @@ class Rules(unittest.TestCase):
     def test_product_from_the_stand_in(self):
         self.assert_breaks("includes", {"src/sim/memory.cpp": SPDX + '#include "driver/driver.hpp"\n'})
 
+    def test_parts_built_at_set_up(self):
+        parts = {"src/sim/family/CMakeLists.txt": CMAKE_SPDX + "install(FILES parts/nccl.c)\n"}
+        part = "src/sim/family/parts/nccl.c"
+        self.assertEqual(breaches_with({**parts, part: SPDX + '#include "family.h"\n'}), [])
+        self.assert_breaks("includes", {**parts, part: SPDX + '#include "base/bytes.hpp"\n'})
+
     def test_abi_is_data_only(self):
         self.assert_breaks("includes", {"src/abi/names.inc": SPDX + '#include "base/bytes.hpp"\n'})
         self.assert_breaks("includes", {"src/memory/parts/pool.cpp": SPDX + '#include "abi/names.inc"\n'})
