@@ -311,10 +311,44 @@ print(memory[2] >> 20, nvml.nvmlDeviceGetComputeRunningProcesses(device, ctypes.
         self.assertEqual(self.ask(lines, FERRY_SIM="devices=1"), ["64", "0", "1", "True", "64"])
 
 
+class Nvrtc(Family):
+    SOURCE = b'extern "C" __launch_bounds__(128, 4)\n__global__ void twice_kernel(float* x) {}\n__global__  void  last(int n) {}'
+
+    def compile(self, name):
+        nvrtc, size = self.load("libnvrtc.so.13"), ctypes.c_size_t()
+        program = self.new(nvrtc.nvrtcCreateProgram, self.SOURCE, name, 0, None, None)
+        status = nvrtc.nvrtcCompileProgram(program, 0, None)
+        get_size, get = (nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog) if status else (nvrtc.nvrtcGetCUBINSize, nvrtc.nvrtcGetCUBIN)
+        self.assertEqual(get_size(program, ctypes.byref(size)), 0)
+        text = ctypes.create_string_buffer(b"?" * size.value, size.value + 1)
+        self.assertEqual(get(program, text), 0)
+        self.assertEqual(nvrtc.nvrtcDestroyProgram(ctypes.byref(program)), 0)
+        return status, text.value.decode()
+
+    def test_kernels_that_pytorch_generates_can_be_loaded(self):
+        status, text = self.compile(None)
+        self.assertEqual(status, 0)
+        self.assertEqual(text.count(".entry"), 2)
+        script = f"""
+import ctypes
+cuda, context, module, function = ctypes.CDLL({str(LIBCUDA)!r}), ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
+cuda.cuInit(0); cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0); cuda.cuCtxSetCurrent(context)
+print(cuda.cuModuleLoadData(ctypes.byref(module), {text.encode()!r}))
+print([cuda.cuModuleGetFunction(ctypes.byref(function), module, name) for name in (b"twice_kernel", b"last", b"other")])
+"""
+        result = run([sys.executable, "-c", script])
+        self.assertEqual(result.stdout, "0\n[0, 0, 500]\n", result.stderr)
+
+    def test_kernels_of_others_are_refused_by_name(self):
+        status, text = self.compile(b"twice.cu")
+        self.assertEqual(status, 6)
+        self.assertRegex(text, r"^ferry-sim: twice\.cu is compiled at run time .* use PyTorch's own operators instead$")
+
+
 def load_tests(loader, _tests, _pattern):
     """Each test once: those of the base class run in it alone."""
     suite, seen = unittest.TestSuite(), set()
-    for case in (Family, Cudnn, Nvml):
+    for case in (Family, Cudnn, Nvml, Nvrtc):
         for name in loader.getTestCaseNames(case):
             if name not in seen:
                 seen.add(name)
