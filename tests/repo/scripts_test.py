@@ -14,7 +14,7 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(sys.argv.pop(1)) if len(sys.argv) > 1 else Path(__file__).parents[2]
-SCRIPTS = ["setup.sh", "test.sh", "demo.sh", "check.sh"]
+SCRIPTS = ["setup.sh", "test.sh", "demo.sh", "check.sh", "torch-env.sh"]
 
 # Writes its command line to $RECORD and fails when it starts with $FAILING.
 RECORDER = """#!/bin/bash
@@ -36,7 +36,15 @@ fi
 [[ $1 == --build ]] && printf '[1/2] one\\n[2/2] two\\n'
 exit 0
 """
+# Makes environments whose Python is itself.
+PYTHON = RECORDER + """
+[[ $1 == --version ]] && echo "Python 3.11.7"
+[[ $1 == -m && $2 == venv ]] && mkdir -p "$3/bin" && cp "$0" "$3/bin/python"
+[[ $1 == -c && $2 == *platlib* ]] && echo /packages
+exit 0
+"""
 TOOLS = {"dpkg-query": DPKG_QUERY, "cmake": CMAKE, "apt-get": RECORDER, "ctest": RECORDER, "sudo": "#!/bin/sh\nexit 1\n"}
+DF = "#!/bin/sh\necho Avail\necho \"${FREE:-9999}\"\n"
 
 
 class Scripts(unittest.TestCase):
@@ -189,6 +197,43 @@ echo '41] the last'
         self.assertIn("--html build/demo.html", replay)
         self.assertIn(f"{self.root}/build/demo.html", result.stdout)
         self.assert_fails(self.run_script("demo.sh", failing="ferry replay"), "Failed: Replaying the recorded runs.")
+
+    def install_python(self):
+        for name, text in {"python3": PYTHON, "df": DF}.items():
+            (self.tools / name).write_text(text)
+            (self.tools / name).chmod(0o755)
+
+    def test_torch_env_installs_once(self):
+        self.install_python()
+        result = self.run_script("torch-env.sh")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        installs = [call for call in self.calls() if call.startswith("python -m pip install")]
+        self.assertEqual(len(installs), 1)
+        self.assertRegex(installs[0], r"--no-deps .* torch==2\.15\.0 .*numpy==")
+        family = [call for call in self.calls() if "generate.py" in call]
+        self.assertEqual(family, ["python src/sim/family/generate.py --torch /packages/torch "
+                                  f"--output {self.root}/build/torch-env/sim-family"])
+        self.record.write_text("")
+        self.assertEqual(self.run_script("torch-env.sh").returncode, 0)
+        self.assertFalse([call for call in self.calls() if "pip install" in call or "-m venv" in call])
+        self.assertTrue([call for call in self.calls() if "generate.py" in call], "torch may have been replaced")
+
+    def test_torch_env_begins_anew_after_a_failure(self):
+        self.install_python()
+        self.assert_fails(self.run_script("torch-env.sh", failing="python -m pip"), "Failed: Installing PyTorch (torch==2.15.0).",
+                          "reachable", "build/logs/torch-install.log")
+        self.assertEqual(self.run_script("torch-env.sh").returncode, 0)
+        self.assertEqual(len([call for call in self.calls() if "pip install" in call]), 2)
+        self.assert_fails(self.run_script("torch-env.sh", failing="python src"), "C compiler", "build/logs/torch-family.log")
+
+    def test_torch_env_says_what_is_missing(self):
+        self.install_python()
+        self.assert_fails(self.run_script("torch-env.sh", failing="python3 -c import ensurepip"), "virtual environments", "python3-venv")
+        self.assert_fails(self.run_script("torch-env.sh", "python9.9"), "no Python named python9.9")
+        os.environ["FREE"] = "100"
+        self.addCleanup(os.environ.pop, "FREE")
+        self.assert_fails(self.run_script("torch-env.sh"), "3000 MB", "100 MB left")
+        self.assertFalse([call for call in self.calls() if "pip" in call.split()])
 
 
 if __name__ == "__main__":
