@@ -134,11 +134,11 @@ def generate(torch, output, compiler):
     rows, jobs = [], [(DEVICES, [str(HERE / "parts/devices_program.c")])]
     for imports in imports_of(torch, libraries):
         library = libraries.get(imports.library)
-        version = versions.of(library) if library else None
         parts = parts_of(imports.library)
-        writer = StubWriter(library, read_functions(tables, imports.library), version, versions.toolkit)
+        writer = StubWriter(library, read_functions(tables, imports.library), versions)
         kinds = write_sources(imports, writer, written_names(parts), sources)
-        rows.append({"file": imports.soname, "version": ".".join(map(str, version)) if version else None, "functions": kinds})
+        rows.append({"file": imports.soname, "version": ".".join(map(str, writer.version)) if writer.version else None,
+                     "functions": kinds})
         jobs.append(library_job(imports, parts, sources))
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         list(pool.map(lambda job: compile_file(compiler, output, *job), jobs))

@@ -13,8 +13,9 @@ RETURNS = {"status": "int32_t", "i32": "int32_t", "i64": "int64_t", "text": "con
 class StubWriter:
     """One library: its table of functions, its versions, and what is remembered for whom."""
 
-    def __init__(self, library, functions, version, toolkit):
-        self.library, self.functions, self.version, self.toolkit = library, functions, version, toolkit
+    def __init__(self, library, functions, versions):
+        self.library, self.functions, self.toolkit = library, functions, versions.toolkit
+        self.version, self.at_least = (versions.of(library), versions.at_least(library)) if library else (None, None)
         # What a getter can be asked for, so that only this is remembered.
         self.asked = {parameter for function in functions.values() if "Get" in function.name
                       for parameter, kind in function.parameters if kind.startswith("out")}
@@ -75,7 +76,9 @@ class StubWriter:
         if not re.search(r"GetVersion|GetProperty|Version$|get_version", function.name):
             return None
         toolkit = re.search(r"CudartVersion", function.name)
-        number = self.toolkit[0] * 1000 + self.toolkit[1] * 10 if toolkit else number_of(self.library, self.version)
+        by_value = function.returns in ("i32", "i64")
+        number = self.toolkit[0] * 1000 + self.toolkit[1] * 10 if toolkit else \
+            number_of(self.library, self.at_least if by_value else self.version)
         if number < 0:
             return self.refused(function.name, "int32_t", "return ferry_refuse(__func__, &said);"), "refused"
         outputs = [index for index, (_, kind) in enumerate(function.parameters) if re.match(r"out4|version", kind)]

@@ -68,6 +68,13 @@ class Versions:
             found = (*self.toolkit, 0)
         return (*found, 0, 0)[:3] if found else None
 
+    def at_least(self, library):
+        """For functions that return a version and cannot refuse: the libraries of a toolkit are no older than it."""
+        found = self.of(library)
+        if found is None and self.toolkit[0] > 0 and library.name.startswith("cublas"):
+            found = (*self.toolkit, 0)
+        return found
+
 
 def number_of(library, version):
     return sum(part * factor for part, factor in zip(version, library.factors)) if version else -1

@@ -28,6 +28,7 @@ IMPORTS = {
     "libcublas.so.13": ("libcublas.so.13", ["cublasCreate_v2", "cublasDestroy_v2", "cublasSetMathMode", "cublasGetMathMode",
                                             "cublasSetPointerMode_v2", "cublasSdot_v2", "cublasGetVersion_v2", "cublasFrobnicate",
                                             "cublasSgemm_v2"]),
+    "libcublasLt.so.13": ("libcublasLt.so.13", ["cublasLtGetVersion"]),
     "libcudnn.so.9": ("libcudnn.so.9", ["cudnnCreate", "cudnnGetVersion", "cudnnGetProperty", "cudnnGetCudartVersion",
                                         "cudnnCreateTensorDescriptor", "cudnnCreateRNNDescriptor", "cudnnBackendCreateDescriptor",
                                         "cudnnDropoutGetStatesSize", "cudnnDestroyTensorDescriptor"]),
@@ -169,6 +170,7 @@ class Family(unittest.TestCase):
         self.assertEqual(version.value, 23007)
         self.assertEqual(self.load("libnvrtc.so.13").nvrtcVersion(ctypes.byref(major), ctypes.byref(minor)), 0)
         self.assertEqual((major.value, minor.value), (13, 2))
+        self.assertEqual(self.load("libcublasLt.so.13").cublasLtGetVersion(), 130200, "no older than its toolkit")
 
     def test_what_is_not_known_is_refused_once(self):
         script = (f"import ctypes; one = ctypes.CDLL('{self.output}/libcublas.so.13'); two = ctypes.CDLL('{self.output}/libcunewlib.so.1');"

@@ -328,3 +328,14 @@ EXPORTED int32_t nvmlDeviceGetP2PStatus(struct device* one, struct device* other
   }
   return kSuccess;
 }
+
+/* A machine without NVLink and without a fabric of several machines; programs ask and go on. */
+#define FERRY_NOT_THERE(name)   \
+  EXPORTED int32_t name(void) { \
+    return kNotSupported;       \
+  }
+FERRY_NOT_THERE(nvmlDeviceGetGpuFabricInfo)
+FERRY_NOT_THERE(nvmlDeviceGetGpuFabricInfoV)
+FERRY_NOT_THERE(nvmlDeviceGetNvLinkState)
+FERRY_NOT_THERE(nvmlDeviceGetNvLinkRemoteDeviceType)
+FERRY_NOT_THERE(nvmlDeviceGetNvLinkRemotePciInfo_v2)
