@@ -77,7 +77,8 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
         for path in sorted((HERE / NAME).rglob("*"))
         if path.suffix in PACKAGED and "__pycache__" not in path.parts
     }
-    contents[f"{NAME}/include/ferry/ferry.h"] = (HERE.parent / "include" / "ferry" / "ferry.h").read_bytes()
+    for header in ("ferry.h", "pytorch.h"):
+        contents[f"{NAME}/include/ferry/{header}"] = (HERE.parent / "include" / "ferry" / header).read_bytes()
     library = built_library()
     if library is not None:
         contents[f"{NAME}/lib/libferry.so"] = library.read_bytes()

@@ -7,6 +7,7 @@
 #include "driver/mutex.hpp"
 #include "memory/placer.hpp"
 #include "memory/pool_audit.hpp"
+#include "memory/pool_map.hpp"
 #include "memory/pool_report.hpp"
 #include "memory/pool_state.hpp"
 #include "memory/reclaimer.hpp"
@@ -33,6 +34,9 @@ class DevicePool::Impl {
   Result<Bytes> trim(Bytes keep);
   void set_limit(Bytes limit);
   DevicePoolStats stats() const;
+  PoolFigures figures() const;
+  void reset(void (Figure::*what)());
+  std::vector<PoolBlock> blocks() const;
   std::string report() const;
   Status audit();
 
@@ -149,7 +153,9 @@ Status DevicePool::Impl::free(DeviceAddress address, StreamRef stream) {
   ++state_.stats.frees_total;
   state_.stats.allocated_bytes -= Bytes{block.size};
   state_.stats.requested_bytes -= Bytes{block.requested};
+  state_.figures.freed(block.requested, block.size);
   if (pending.events.empty() && !pending.quarantined) {
+    state_.figures.deactivated(block.requested, block.size);
     free_at_once(block, stream);
   } else {
     if (!block.in_slab()) state_.heaps[block.heap]->space(block.space).segment().fence(block.id);
@@ -260,6 +266,7 @@ Status DevicePool::Impl::not_live(DeviceAddress address) const {
 }
 
 void DevicePool::Impl::count_allocation(const LiveBlock& block) {
+  state_.figures.allocated(block.requested, block.size);
   DevicePoolStats& stats = state_.stats;
   ++stats.allocations;
   ++stats.allocations_total;
@@ -272,6 +279,21 @@ void DevicePool::Impl::count_allocation(const LiveBlock& block) {
 DevicePoolStats DevicePool::Impl::stats() const {
   const MutexLock lock(mutex_);
   return current_stats(state_);
+}
+
+PoolFigures DevicePool::Impl::figures() const {
+  const MutexLock lock(mutex_);
+  return state_.figures;
+}
+
+void DevicePool::Impl::reset(void (Figure::*what)()) {
+  const MutexLock lock(mutex_);
+  state_.figures.for_each([&](Figure& figure) { (figure.*what)(); });
+}
+
+std::vector<PoolBlock> DevicePool::Impl::blocks() const {
+  const MutexLock lock(mutex_);
+  return map_of(state_);
 }
 
 std::string DevicePool::Impl::report() const {
@@ -325,6 +347,18 @@ void DevicePool::set_limit(Bytes limit) {
 }
 DevicePoolStats DevicePool::stats() const {
   return impl_->stats();
+}
+PoolFigures DevicePool::figures() const {
+  return impl_->figures();
+}
+void DevicePool::reset_peaks() {
+  impl_->reset(&Figure::reset_peak);
+}
+void DevicePool::reset_totals() {
+  impl_->reset(&Figure::reset_totals);
+}
+std::vector<PoolBlock> DevicePool::blocks() const {
+  return impl_->blocks();
 }
 std::string DevicePool::out_of_memory_report() const {
   return impl_->report();

@@ -15,6 +15,7 @@
 #include "base/ids.hpp"
 #include "base/status.hpp"
 #include "driver/device.hpp"
+#include "memory/pool_figures.hpp"
 
 namespace ferry {
 
@@ -43,6 +44,20 @@ struct DevicePoolStats {
   std::uint64_t quarantined_blocks = 0;  // since creation: frees whose fence could not be recorded;
                                          // their memory waits for an idle device
   std::uint64_t audits = 0;
+};
+
+enum class PoolBlockState : std::uint8_t { live, fenced, idle };
+
+// A piece of a pool's memory, as map_of() lists it.
+struct PoolBlock {
+  DeviceAddress address;
+  Bytes size;
+  Bytes requested;  // 0 where it is idle
+  PoolBlockState state = PoolBlockState::idle;
+  DeviceAddress segment;  // the stretch of memory that it lies in
+  Bytes segment_size;
+  StreamRef stream;    // of the heap that it belongs to
+  bool slabs = false;  // in memory that is cut into small blocks
 };
 
 class DevicePool {
@@ -84,6 +99,14 @@ class DevicePool {
   void set_limit(Bytes limit);
 
   [[nodiscard]] DevicePoolStats stats() const;
+
+  // Running figures, and the setting back of their peaks and totals.
+  [[nodiscard]] PoolFigures figures() const;
+  void reset_peaks();
+  void reset_totals();
+
+  // All memory of the pool by address; see map_of().
+  [[nodiscard]] std::vector<PoolBlock> blocks() const;
 
   // Who holds what, after a failed allocation: for people. Empty when none failed yet.
   [[nodiscard]] std::string out_of_memory_report() const;

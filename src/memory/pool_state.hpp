@@ -58,6 +58,7 @@ struct PoolState {
   std::uint64_t committed = 0;  // bytes of all chunks
   std::uint64_t lost = 0;       // bytes that the driver refused to take back; they still count
   DevicePoolStats stats;
+  PoolFigures figures;
   std::string out_of_memory_report;
 
   [[nodiscard]] std::uint64_t budget() const {

@@ -80,10 +80,13 @@ Status Reclaimer::commit(Heap& heap, std::uint32_t space_index, std::uint64_t of
 
 Status Reclaimer::commit_new(Space& space, const Gap& gap, std::vector<Gap>& created) {
   const std::uint64_t before = space.committed();
+  const std::size_t chunks_before = space.chunks().size();
   const Status status = space.commit_new(gap, state_.policy());
   const std::uint64_t added = space.committed() - before;
   if (added > 0) created.push_back(Gap{gap.offset, added});
   state_.committed += added;
+  state_.figures.reserved_bytes.add(added);
+  state_.figures.chunks.add(space.chunks().size() - chunks_before);
   state_.stats.reserved_bytes_peak =
       std::max(state_.stats.reserved_bytes_peak, Bytes{state_.committed + state_.lost});
   return status;
@@ -172,7 +175,12 @@ Status Reclaimer::release(const std::vector<Chunk>& chunks) {
   for (const Chunk& chunk : chunks) {
     const Status status = state_.device.release(chunk.handle, Bytes{chunk.size});
     state_.committed -= chunk.size;
-    if (!status) state_.lost += chunk.size;
+    state_.figures.chunks.remove(1);
+    if (status) {
+      state_.figures.reserved_bytes.remove(chunk.size);
+    } else {
+      state_.lost += chunk.size;
+    }
     if (!status && first_failure) first_failure = status;
   }
   return first_failure;
@@ -233,6 +241,7 @@ Status Reclaimer::synchronize() {
 void Reclaimer::free_pending(std::size_t index) {
   const LiveBlock block = state_.pending[index].block;
   const std::uint64_t stamp = state_.pending[index].stamp;
+  state_.figures.deactivated(block.requested, block.size);
   state_.pending[index] = std::move(state_.pending.back());
   state_.pending.pop_back();
   Heap& heap = *state_.heaps[block.heap];

@@ -26,7 +26,8 @@ class TheWheel(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             wheel = self.build(folder, os.environ["FERRY_TEST_LIBRARY"])
             names = set(wheel.namelist())
-            for name in ("ferry/__init__.py", "ferry/lib/libferry.so", "ferry/include/ferry/ferry.h", "ferry_hook.pth"):
+            for name in ("ferry/__init__.py", "ferry/lib/libferry.so", "ferry/include/ferry/ferry.h",
+                         "ferry/include/ferry/pytorch.h", "ferry_hook.pth"):
                 self.assertIn(name, names)
             for path in (ROOT / "python" / "ferry").rglob("*.?pp"):
                 self.assertIn(path.relative_to(ROOT / "python").as_posix(), names)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""libferry.so exports exactly the functions that ferry.h declares, each at a FERRY_ version node, and no
+"""libferry.so exports exactly the functions that its headers declare, each at a FERRY_ version node, and no
 program of ours is linked with a CUDA driver.
 
-usage: exported_symbols.py ferry.h libferry.so [other programs and libraries]"""
+usage: exported_symbols.py HEADER... libferry.so [other programs and libraries]; headers end in .h"""
 
 import re
 import subprocess
@@ -15,8 +15,9 @@ def output_of(*command):
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
-def declared_functions(header):
-    text = re.sub(r"/\*.*?\*/", " ", Path(header).read_text(encoding="utf-8"), flags=re.DOTALL)
+def declared_functions(headers):
+    text = "".join(Path(header).read_text(encoding="utf-8") for header in headers)
+    text = re.sub(r"/\*.*?\*/", " ", text, flags=re.DOTALL)
     return set(re.findall(r"\bFERRY_API\b[^;{]*?\b(ferry_\w+)\s*\(", text))
 
 
@@ -35,15 +36,16 @@ def linked_libraries(path):
     return re.findall(r"\(NEEDED\).*\[(.*)\]", output_of("readelf", "--dynamic", "--wide", path))
 
 
-def troubles(header, library, others):
-    declared, exported = declared_functions(header), exported_symbols(library)
-    if not declared:
-        yield f"{header}: declares no function"
+def troubles(headers, library, others):
+    declared, exported = declared_functions(headers), exported_symbols(library)
+    for header in headers:
+        if not declared_functions([header]):
+            yield f"{header}: declares no function"
     for name in sorted(declared - {name for name, _ in exported}):
-        yield f"{library}: does not export {name}, which ferry.h declares"
+        yield f"{library}: does not export {name}, which a header declares"
     for name, node in sorted(exported):
         if name not in declared:
-            yield f"{library}: exports {name}, which ferry.h does not declare"
+            yield f"{library}: exports {name}, which no header declares"
         if not re.fullmatch(r"FERRY_\d+\.\d+", node):
             yield f"{library}: exports {name} without a version node (found '{node}')"
     for path in [library, *others]:
@@ -53,13 +55,15 @@ def troubles(header, library, others):
 
 
 def main(arguments):
-    if len(arguments) < 2:
+    headers = [argument for argument in arguments if argument.endswith(".h")]
+    others = [argument for argument in arguments if not argument.endswith(".h")]
+    if not headers or not others:
         print(__doc__, file=sys.stderr)
         return 2
-    found = list(troubles(arguments[0], arguments[1], arguments[2:]))
+    found = list(troubles(headers, others[0], others[1:]))
     for trouble in found:
         print(trouble)
-    print(f"{len(declared_functions(arguments[0]))} functions declared, {len(found)} troubles")
+    print(f"{len(declared_functions(headers))} functions declared, {len(found)} troubles")
     return 1 if found else 0
 
 

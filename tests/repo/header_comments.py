@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that ferry.h says of every function what it must, each on a line of its own: what it requires, its
+"""Checks that a header of the C API says of every function what it must, each on a line of its own: what it requires, its
 stream order, whether it blocks the host, its errors. Tools that lay text out anew run such lines together.
 Also that every statistic is explained.
 
@@ -25,8 +25,9 @@ def missing_lines(text):
 
 
 def unexplained_figures(text):
-    struct = re.search(r"struct ferry_device_pool_stats_t \{(.*?)\}", text, re.DOTALL).group(1)
-    return [line.strip() for line in struct.splitlines() if "uint64_t" in line and "/*" not in line]
+    structs = re.findall(r"struct ferry_\w+_(?:stats|figures)_t \{(.*?)\}", text, re.DOTALL)
+    lines = [line for struct in structs for line in struct.splitlines()]
+    return [line.strip() for line in lines if re.search(r"uint64_t|ferry_figure", line) and "/*" not in line]
 
 
 def main():

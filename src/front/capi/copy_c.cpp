@@ -6,16 +6,9 @@
 #include <vector>
 
 #include "front/capi/c_errors.hpp"
+#include "front/capi/pool_handles.hpp"
 #include "front/process.hpp"
-#include "memory/pinned_pool.hpp"
 #include "transfer/copy_engine.hpp"
-
-// What was made of a handle refers to it, so that it may not go first; each counts what it has.
-struct ferry_pinned_pool {
-  std::unique_ptr<ferry::Device> device;  // outlives the pool
-  std::unique_ptr<ferry::PinnedPool> pool;
-  std::atomic<size_t> engines{0};
-};
 
 struct ferry_copy_engine {
   std::unique_ptr<ferry::CopyEngine> engine;

@@ -5,13 +5,8 @@
 #include <memory>
 
 #include "front/capi/c_errors.hpp"
+#include "front/capi/pool_handles.hpp"
 #include "front/process.hpp"
-#include "memory/device_pool.hpp"
-
-struct ferry_device_pool {
-  std::unique_ptr<ferry::Device> device;  // outlives the pool
-  std::unique_ptr<ferry::DevicePool> pool;
-};
 
 namespace {
 

@@ -35,11 +35,11 @@ def sources():
 
 
 def header_folder():
-    """The folder of ferry/ferry.h: in the package, or in the checkout that it lies in."""
+    """The folder of ferry/pytorch.h: in the package, or in the checkout that it lies in."""
     for folder in (PACKAGE / "include", PACKAGE.parents[1] / "include"):
-        if (folder / "ferry" / "ferry.h").is_file():
+        if (folder / "ferry" / "pytorch.h").is_file():
             return folder
-    raise FullModeUnavailable("the package lacks ferry.h")
+    raise FullModeUnavailable("the package lacks its headers")
 
 
 def cuda_headers():
@@ -98,7 +98,7 @@ def entry(torch):
     parts = [str(torch.__version__), str(getattr(torch.version, "git_version", "")), _identity(words), *words, *before, *after]
     for part in parts:
         digest.update(part.encode() + b"\0")
-    for path in [*sorted(HERE.glob("*.[ch]pp")), header_folder() / "ferry" / "ferry.h"]:
+    for path in [*sorted(HERE.glob("*.[ch]pp")), *sorted((header_folder() / "ferry").glob("*.h"))]:
         digest.update(path.read_bytes() + b"\0")
     folder = f"{torch.__version__}-{digest.hexdigest()[:16]}".replace("+", "-")
     return cache_folder() / folder / LIBRARY, [*words, *before, *map(str, sources())], after
