@@ -2,7 +2,6 @@
 """Where libferry.so is, and the part of its C API that Python uses."""
 
 import ctypes
-import ctypes.util
 import os
 from pathlib import Path
 
@@ -76,9 +75,9 @@ class _DlInfo(ctypes.Structure):
     _fields_ = [("file", ctypes.c_char_p), ("base", ctypes.c_void_p), ("symbol", ctypes.c_char_p), ("at", ctypes.c_void_p)]
 
 
-def loaded_path(handle):
+def loaded_path(handle, function="ferry_version"):
     """The file that a function of the library lies in."""
     info = _DlInfo()
-    function = ctypes.cast(handle.ferry_version, ctypes.c_void_p)
+    function = ctypes.cast(getattr(handle, function), ctypes.c_void_p)
     found = ctypes.CDLL(None).dladdr(function, ctypes.byref(info))
     return os.path.abspath(info.file.decode()) if found and info.file else None

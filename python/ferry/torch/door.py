@@ -11,7 +11,7 @@ import sys
 from dataclasses import asdict, dataclass
 
 from ferry import config
-from ferry.library import Library, LibraryError
+from ferry.library import Library, LibraryError, loaded_path
 from ferry.log import say
 
 
@@ -54,6 +54,14 @@ def missing_cuda(torch, options):
     except OSError:
         return "no CUDA driver (libcuda.so.1) is installed"
     return None
+
+
+def torchs_driver():
+    """The file of the CUDA driver that torch's runtime uses: memory of any other would be none to torch."""
+    try:
+        return loaded_path(ctypes.CDLL("libcuda.so.1"), "cuInit")
+    except (OSError, AttributeError):
+        return None
 
 
 class Door:
@@ -149,6 +157,8 @@ class Door:
             library = Library(options.library)
         except LibraryError as error:
             raise DoorError(str(error)) from error
+        if options.driver is None:
+            options.driver = torchs_driver()
         mode, why = self._swap_to(torch, library, options)
         self._status = Status(True, mode, why, asked_by, library.path, library.found, library.version, str(torch.__version__))
         self._keep.append(library)
