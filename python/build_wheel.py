@@ -17,7 +17,7 @@ DIST_INFO = f"{NAME}-{VERSION}.dist-info"
 # that was switched off. Everybody else's Python starts as before.
 HOOK = (
     "import os; any(name in os.environ for name in ('PYTORCH_CUDA_ALLOC_CONF', 'PYTORCH_ALLOC_CONF', "
-    "'FERRY_ALLOC_CONF', 'TORCH_DEVICE_BACKEND_AUTOLOAD')) and __import__('ferry.hook', fromlist=['install']).install()\n"
+    "'TORCH_DEVICE_BACKEND_AUTOLOAD')) and __import__('ferry.hook', fromlist=['install']).install()\n"
 )
 PACKAGED = {".py", ".cpp", ".hpp", ".h"}
 

@@ -18,7 +18,6 @@ def _ask_for_ferry(keys):
         items.insert(0, "backend:ferry")
     value = ",".join(items + keys)
     config.parse(value)
-    os.environ.pop(config.MARKER, None)
     os.environ[name or config.VARIABLES[0]] = value
 
 

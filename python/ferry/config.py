@@ -4,14 +4,13 @@
 PYTORCH_CUDA_ALLOC_CONF wins over PYTORCH_ALLOC_CONF, as in torch. Ferry's own keys begin with `ferry_` and are
 checked here; all others stay as they were written, so that torch checks them."""
 
+import contextlib
 import difflib
 import os
 import re
 from dataclasses import dataclass, field
 
 VARIABLES = ("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF")
-# Set where a variable was rewritten, for the processes that this one starts: they inherit what is left of it.
-MARKER = "FERRY_ALLOC_CONF"
 
 MODES = ("auto", "full", "portable")
 _UNITS = {"": 1, "b": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12,
@@ -163,16 +162,8 @@ def without_ferry(text):
 
 
 def winner(environment):
-    """(name, value) of the variable that counts, or (None, None). The marker of a parent that has taken Ferry
-    out counts as long as the variable is what that parent left."""
-    marker_name, equals, marker_value = environment.get(MARKER, "").partition("=")
-    if equals and marker_name in VARIABLES and environment.get(marker_name) == (without_ferry(marker_value) or None):
-        if not (marker_name == VARIABLES[1] and VARIABLES[0] in environment):
-            return marker_name, marker_value
-    for name in VARIABLES:
-        if name in environment:
-            return name, environment[name]
-    return None, None
+    """(name, value) of the variable that counts, or (None, None)."""
+    return next(((name, environment[name]) for name in VARIABLES if name in environment), (None, None))
 
 
 def request_of(environment):
@@ -181,16 +172,18 @@ def request_of(environment):
     return (None, None) if name is None else (parse(text), name)
 
 
-def rewrite(environment):
-    """Takes Ferry's part out of the variables, and leaves the marker."""
-    name, text = winner(environment)
-    if name is None or not asks_for_ferry(text):
-        return
-    environment[MARKER] = f"{name}={text}"
-    for variable in VARIABLES:
-        if variable in environment:
-            rest = without_ferry(environment[variable])
-            if rest:
-                environment[variable] = rest
-            else:
-                del environment[variable]
+@contextlib.contextmanager
+def hidden(environment):
+    """While it lasts, the variables are as torch may read them; afterwards they are as they were, so that the
+    processes that this one starts ask for Ferry, too, and get it or torch's refusal."""
+    before = {name: environment[name] for name in VARIABLES if name in environment}
+    for name, text in before.items():
+        rest = without_ferry(text)
+        if rest:
+            environment[name] = rest
+        else:
+            del environment[name]
+    try:
+        yield
+    finally:
+        environment.update(before)

@@ -64,37 +64,15 @@ class Variables(unittest.TestCase):
         self.assertTrue(config.request_of({"PYTORCH_ALLOC_CONF": "backend:ferry"})[0].ferry)
         self.assertEqual(config.request_of({}), (None, None))
 
-    def test_rewriting_leaves_the_rest_and_tells_children(self):
-        environment = {"PYTORCH_CUDA_ALLOC_CONF": "backend:ferry,ferry_limit:1MiB,max_split_size_mb:64"}
-        config.rewrite(environment)
-        self.assertEqual(environment["PYTORCH_CUDA_ALLOC_CONF"], "max_split_size_mb:64")
-        request, name = config.request_of(environment)
-        self.assertEqual((request.ferry, request.options.limit, name), (True, 1 << 20, "PYTORCH_CUDA_ALLOC_CONF"))
-
-    def test_a_variable_with_nothing_left_goes(self):
-        environment = {"PYTORCH_ALLOC_CONF": "backend:ferry"}
-        config.rewrite(environment)
-        self.assertNotIn("PYTORCH_ALLOC_CONF", environment)
-        self.assertTrue(config.request_of(environment)[0].ferry)
-
-    def test_a_child_that_was_given_something_else_obeys_that(self):
-        environment = {"PYTORCH_CUDA_ALLOC_CONF": "backend:ferry"}
-        config.rewrite(environment)
-        for value in ("backend:native", ""):
-            self.assertFalse(config.request_of({**environment, "PYTORCH_CUDA_ALLOC_CONF": value})[0].ferry)
-        other = {"PYTORCH_ALLOC_CONF": "backend:ferry"}
-        config.rewrite(other)
-        self.assertFalse(config.request_of({**other, "PYTORCH_CUDA_ALLOC_CONF": "backend:native"})[0].ferry)
-
-    def test_others_are_not_rewritten(self):
-        environment = {"PYTORCH_CUDA_ALLOC_CONF": "backend:native"}
-        config.rewrite(environment)
-        self.assertEqual(environment, {"PYTORCH_CUDA_ALLOC_CONF": "backend:native"})
-
-    def test_both_variables_lose_what_torch_does_not_know(self):
-        environment = {"PYTORCH_CUDA_ALLOC_CONF": "backend:ferry", "PYTORCH_ALLOC_CONF": "backend:ferry,x:1"}
-        config.rewrite(environment)
-        self.assertEqual(environment.get("PYTORCH_ALLOC_CONF"), "x:1")
+    def test_ferry_is_hidden_from_torch_for_a_while(self):
+        environment = {"PYTORCH_CUDA_ALLOC_CONF": "backend:ferry,ferry_limit:1MiB,max_split_size_mb:64",
+                       "PYTORCH_ALLOC_CONF": "backend:ferry", "OTHER": "backend:ferry"}
+        before = dict(environment)
+        with self.assertRaises(KeyError):
+            with config.hidden(environment):
+                self.assertEqual(environment, {"PYTORCH_CUDA_ALLOC_CONF": "max_split_size_mb:64", "OTHER": "backend:ferry"})
+                raise KeyError
+        self.assertEqual(environment, before)
 
 
 if __name__ == "__main__":

@@ -51,13 +51,18 @@ class TheDoor(unittest.TestCase):
         done = run("import torch; print('IMPORTED'); " + START, PYTORCH_CUDA_ALLOC_CONF="backend:ferry,ferry_limit:1MiB,x:1")
         self.expect(done, "SWAP auto 1048576\nIMPORTED\nSTARTED WITH ['x:1']")
 
+    def test_what_torch_refuses_breaks_no_import_but_the_first_use(self):
+        done = run("import torch; print('IMPORTED'); " + START, PYTORCH_CUDA_ALLOC_CONF="backend:ferry,wrong:1")
+        self.expect(done, "IMPORTED", "RuntimeError: ferry: torch does not understand the rest of the variable: fake torch: wrong:1", code=1)
+        self.assertNotIn("SWAP", done.stdout)
+
     def test_the_hook_does_where_auto_loading_is_off(self):
         done = run(START, PYTORCH_ALLOC_CONF="backend:ferry", TORCH_DEVICE_BACKEND_AUTOLOAD="0", FERRY_LOG="info")
         self.expect(done, "SWAP auto 0", "by the import hook")
 
     def test_without_either_the_variable_is_left_for_torch_to_refuse(self):
         done = run("hook.uninstall(); " + START, PYTORCH_CUDA_ALLOC_CONF="backend:ferry", TORCH_DEVICE_BACKEND_AUTOLOAD="0")
-        self.expect(done, "STARTED WITH ['backend:ferry']")
+        self.expect(done, "ValueError: fake torch: backend:ferry", code=1)
 
     def test_a_variable_set_inside_the_program(self):
         for when in ("before", "after"):

@@ -103,7 +103,6 @@ class Door:
                 say("warning", f"{name} asks for backend:ferry, but {why_not}; torch goes on without a GPU.")
             return
         self._swap(request.options, f"{name}, by {via}")
-        config.rewrite(os.environ)
 
     def _guard(self):
         """Looks at the variables once more right before CUDA starts. All of torch's ways of starting it from
@@ -144,7 +143,6 @@ class Door:
             self._status.why = why_not
             raise DoorError(why_not)
         self._swap(options, "ferry.torch.enable()")
-        config.rewrite(os.environ)
         return self.status()
 
     # --- the swap --------------------------------------------------------------------------------
@@ -159,10 +157,25 @@ class Door:
             raise DoorError(str(error)) from error
         if options.driver is None:
             options.driver = torchs_driver()
-        mode, why = self._swap_to(torch, library, options)
+        with config.hidden(os.environ):
+            self._let_torch_parse(torch)
+            mode, why = self._swap_to(torch, library, options)
         self._status = Status(True, mode, why, asked_by, library.path, library.found, library.version, str(torch.__version__))
         self._keep.append(library)
         say("info", f"torch's CUDA allocator is Ferry: {self._status}")
+
+    @staticmethod
+    def _let_torch_parse(torch):
+        """torch parses the variables once, at its first need. Here, as Ferry's part is hidden now and no longer."""
+        text = config.winner(os.environ)[1]
+        parse = getattr(torch._C, "_accelerator_setAllocatorSettings", None)
+        parse = parse or getattr(torch._C, "_cuda_cudaCachingAllocator_set_allocator_settings", None)
+        if parse is None:
+            raise DoorError(f"torch {torch.__version__} has no call that makes it read its allocator variables")
+        try:
+            parse(text or "")
+        except (ValueError, RuntimeError) as error:
+            raise DoorError(f"torch does not understand the rest of the variable: {error}") from error
 
     def _swap_to(self, torch, library, options):
         """(mode, why)."""
