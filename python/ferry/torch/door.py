@@ -69,6 +69,7 @@ class Door:
         self._status = Status()
         self._warned = False
         self._guarded = None
+        self._at_start = []  # what must run before CUDA starts, once
         self._keep = []  # what must live as long as the process
 
     def status(self):
@@ -119,6 +120,12 @@ class Door:
         self._guarded = torch._C._cuda_init = _cuda_init
 
     def _before_cuda(self):
+        self._ask_once_more()
+        while self._at_start:
+            self._at_start[0]()
+            self._at_start.pop(0)
+
+    def _ask_once_more(self):
         if self._status.enabled:
             return
         try:
@@ -192,7 +199,7 @@ class Door:
                 why = f"full mode is not available: {error}"
                 say("warning", f"portable mode, as {why}")
         try:
-            self._keep.append(portable.enable(torch, library, options))
+            self._keep.append(portable.enable(torch, library, options, self._at_start.append))
         except portable.PortableModeUnavailable as error:
             raise DoorError(f"portable mode: {error}") from error
         return "portable", why

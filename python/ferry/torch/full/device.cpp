@@ -42,11 +42,36 @@ StatArray of_one_pool(const Stat& stat) {
   return stats;
 }
 
-// The pool counts what lies free beside live blocks at the moment of the question only.
+// What lies free beside live blocks is known at the moment of the question only.
 Stat of_now(uint64_t now) {
   Stat stat;
   stat.current = stat.peak = static_cast<int64_t>(now);
   return stat;
+}
+
+struct Split {
+  uint64_t pieces = 0;
+  uint64_t bytes = 0;
+};
+
+// Free pieces of segments in which something is held: what torch counts so for its own segments.
+Split inactive_split(const std::vector<ferry_device_block>& blocks) {
+  Split all;
+  for (size_t begin = 0; begin < blocks.size();) {
+    Split of_segment;
+    size_t end = begin;
+    for (; end < blocks.size() && blocks[end].segment == blocks[begin].segment; ++end) {
+      if (blocks[end].state != FERRY_BLOCK_IDLE) continue;
+      ++of_segment.pieces;
+      of_segment.bytes += blocks[end].bytes;
+    }
+    if (of_segment.bytes < blocks[begin].segment_bytes) {
+      all.pieces += of_segment.pieces;
+      all.bytes += of_segment.bytes;
+    }
+    begin = end;
+  }
+  return all;
 }
 
 std::pair<size_t, size_t> memory_of(int device) {
@@ -187,22 +212,9 @@ DeviceStats Device::stats() {
   stats.num_alloc_retries = static_cast<int64_t>(pool.num_alloc_retries - retries_before_);
   stats.num_ooms = static_cast<int64_t>(pool.num_ooms - ooms_before_);
   stats.num_sync_all_streams = static_cast<int64_t>(pool.num_sync_all_streams - syncs_before_);
-  stats.inactive_split_bytes = of_one_pool(of_now(pool.slack_bytes));
-  uint64_t idle_beside_live = 0;
-  const std::vector<ferry_device_block> all = blocks();
-  for (size_t begin = 0; begin < all.size();) {
-    size_t end = begin;
-    uint64_t idle = 0;
-    bool held = false;
-    for (; end < all.size() && all[end].segment == all[begin].segment; ++end) {
-      const bool free = all[end].state == FERRY_BLOCK_IDLE;
-      idle += free ? 1 : 0;
-      held = held || !free;
-    }
-    if (held) idle_beside_live += idle;
-    begin = end;
-  }
-  stats.inactive_split = of_one_pool(of_now(idle_beside_live));
+  const Split split = inactive_split(blocks());
+  stats.inactive_split = of_one_pool(of_now(split.pieces));
+  stats.inactive_split_bytes = of_one_pool(of_now(split.bytes));
   return stats;
 }
 
