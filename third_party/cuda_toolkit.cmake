@@ -16,7 +16,7 @@ set(FERRY_CUDA_SERIES "13.0.*")  # of the wheels
 # The CUDA_VERSION of the headers under `root`, or 0 where there are none.
 function(ferry_cuda_version root result)
   set(${result} 0 PARENT_SCOPE)
-  if(root AND EXISTS ${root}/include/cuda.h AND EXISTS ${root}/include/cudaTypedefs.h)
+  if(root AND EXISTS ${root}/include/cuda.h AND EXISTS ${root}/include/cudaTypedefs.h AND EXISTS ${root}/include/crt/host_defines.h)
     file(STRINGS ${root}/include/cuda.h line REGEX "^#define CUDA_VERSION +[0-9]+" LIMIT_COUNT 1)
     if(line MATCHES "([0-9]+)$")
       set(${result} ${CMAKE_MATCH_1} PARENT_SCOPE)
@@ -71,9 +71,9 @@ endfunction()
 
 # Puts the wheels into a private Python environment, once, and names the toolkit folder in it.
 function(ferry_fetch_cuda result)
-  set(packages nvidia-cuda-runtime)
+  set(packages nvidia-cuda-runtime nvidia-cuda-crt)
   if(FERRY_DEVICE_CODE)
-    list(APPEND packages nvidia-cuda-nvcc nvidia-cuda-crt nvidia-nvvm nvidia-cuda-cccl)
+    list(APPEND packages nvidia-cuda-nvcc nvidia-nvvm nvidia-cuda-cccl)
   endif()
   file(MAKE_DIRECTORY ${FERRY_CUDA_WHEELS})
   file(LOCK ${FERRY_CUDA_WHEELS}/lock GUARD FUNCTION TIMEOUT 900)

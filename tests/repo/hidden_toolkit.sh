@@ -19,7 +19,7 @@ run_logged hidden-toolkit-nvcc.log cmake --build "$folder" --target ferry_device
 [[ $(od -An -tx4 -N4 "$folder/lib/ferry_kernels.fatbin" | tr -d ' ') == ba55ed50 ]] || fail "$folder/lib/ferry_kernels.fatbin is not a fatbin."
 
 step "Building the driver floor and the stand-in with the headers of the wheels" "Correct the error above."
-run_logged hidden-toolkit-build.log cmake --build "$folder" --target ferry_driver ferry_sim
+run_logged hidden-toolkit-build.log cmake --build "$folder" --target ferry_driver ferry_sim ferry_sim_runtime
 
 step "Comparing the device code with the functions of the host" "A kernel is on one side only: cuda/kernels/kernels.inc names them all."
 run_logged hidden-toolkit-device-code.log cmake --build "$folder" --target sim_device_code_test

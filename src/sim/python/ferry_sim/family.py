@@ -4,6 +4,7 @@ files import (src/sim/family), and kept in the user's cache; FERRY_SIM_FAMILY na
 
 import ctypes
 import glob
+import hashlib
 import os
 import subprocess
 import sys
@@ -29,8 +30,6 @@ def _key(torch_folder):
     for path in sorted(glob.glob(os.path.join(torch_folder, "lib", "libtorch*.so"))) + [_GENERATOR]:
         status = os.stat(path)
         facts.append(f"{os.path.basename(path)} {status.st_size} {status.st_mtime_ns}")
-    import hashlib
-
     return hashlib.sha256("\n".join([os.path.abspath(torch_folder)] + facts).encode()).hexdigest()[:16]
 
 
