@@ -6,6 +6,7 @@
 
 #pragma GCC visibility push(default)  // what these headers declare is what the library exports
 #include <cuda.h>
+#include <cuda_profiler_api.h>
 #include <cuda_runtime_api.h>
 #pragma GCC visibility pop
 
