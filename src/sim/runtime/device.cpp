@@ -9,6 +9,7 @@ using ferry::sim::runtime::device_of_thread;
 using ferry::sim::runtime::done;
 using ferry::sim::runtime::make_current;
 using ferry::sim::runtime::on_device;
+using ferry::sim::runtime::primary_context;
 using ferry::sim::runtime::reset_device;
 using ferry::sim::runtime::set_device_of_thread;
 
@@ -110,18 +111,12 @@ cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr attr, int sr
 
 namespace {
 
-// The peer's primary context while the caller's own stays current.
 template <typename Call>
 cudaError_t with_peer(int peer, Call&& call) {
   return on_device([&] {
-    CUcontext own = nullptr;
-    if (const CUresult asked = cuCtxGetCurrent(&own); asked != CUDA_SUCCESS) return asked;
-    if (const CUresult made = make_current(peer); made != CUDA_SUCCESS) return made;
     CUcontext other = nullptr;
-    const CUresult asked = cuCtxGetCurrent(&other);
-    const CUresult back = cuCtxSetCurrent(own);
-    if (asked != CUDA_SUCCESS || back != CUDA_SUCCESS) return asked != CUDA_SUCCESS ? asked : back;
-    return call(other);
+    const CUresult asked = primary_context(peer, other);
+    return asked == CUDA_SUCCESS ? call(other) : asked;
   });
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The primary contexts of the process, one for each device, retained at the first use of the device
-// and kept until cudaDeviceReset or the end of the process; and the device that a thread has
-// chosen.
+// and kept until the end of the process; and the device that a thread has chosen.
 #pragma once
 
 #include <cuda.h>
@@ -12,10 +11,13 @@ namespace ferry::sim::runtime {
 [[nodiscard]] int device_of_thread();
 void set_device_of_thread(int device);
 
-// Retains the primary context where that has not been done, and makes it current.
+// Retains the primary context where that has not been done.
+[[nodiscard]] CUresult primary_context(int device, CUcontext& out);
+// And makes it current.
 [[nodiscard]] CUresult make_current(int device);
 
-// Ends the primary context of a device: its memory, streams and events go.
+// Empties the primary context of a device: its memory, streams, events and code go. It stays
+// current where it is.
 [[nodiscard]] CUresult reset_device(int device);
 
 }  // namespace ferry::sim::runtime

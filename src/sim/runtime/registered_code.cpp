@@ -149,6 +149,13 @@ const RegisteredKernel* find_kernel(const void* host_side_or_kernel) {
   return itself == all.themselves.end() ? nullptr : itself->second;
 }
 
+void forget_code(unsigned long long context) {
+  Table& all = table();
+  const std::scoped_lock lock(all.mutex);
+  for (const auto& [host_side, kernel] : all.kernels) kernel->functions.erase(context);
+  for (auto& [host_side, variable] : all.variables) variable.addresses.erase(context);
+}
+
 const char* name_of(const RegisteredKernel& kernel) {
   return kernel.name;
 }

@@ -29,6 +29,9 @@ struct RegisteredKernel;
 [[nodiscard]] const RegisteredKernel* find_kernel(const void* host_side_or_kernel);
 [[nodiscard]] const char* name_of(const RegisteredKernel& kernel);
 
+// What was made of all of them in a context, by its number (cuCtxGetId), has gone with it.
+void forget_code(unsigned long long context);
+
 // In the current context. Requires: there is one.
 [[nodiscard]] CUresult function_of(const RegisteredKernel& kernel, CUfunction& out);
 // What contexts had of them is gone: a context was reset.
