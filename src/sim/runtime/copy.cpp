@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exported: copies and fills. The kind of a copy says on which side the caller expects the device;
 // the driver's function of that kind holds it to that.
+#include "sim/runtime/primary_contexts.hpp"
 #include "sim/runtime/runtime_call.hpp"
 
 using ferry::sim::runtime::address_of;
 using ferry::sim::runtime::done;
 using ferry::sim::runtime::on_device;
+using ferry::sim::runtime::primary_context;
 
 namespace {
 
@@ -54,6 +56,15 @@ void set_type(CUmemorytype& type, bool known, bool device) {
   if (known) type = device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
 }
 
+// What the driver would find out later, or not at all.
+CUresult judge(const Rows& rows, cudaMemcpyKind kind) {
+  if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault)
+    return static_cast<CUresult>(cudaErrorInvalidMemcpyDirection);
+  if (rows.width > rows.destination_pitch || rows.width > rows.source_pitch)
+    return static_cast<CUresult>(cudaErrorInvalidPitchValue);
+  return CUDA_SUCCESS;
+}
+
 CUDA_MEMCPY2D params_of(const Rows& rows, cudaMemcpyKind kind) {
   CUDA_MEMCPY2D params{};
   const bool known = kind != cudaMemcpyDefault;
@@ -72,6 +83,26 @@ CUDA_MEMCPY2D params_of(const Rows& rows, cudaMemcpyKind kind) {
   return params;
 }
 
+template <typename Call>
+cudaError_t copy_rows(const Rows& rows, cudaMemcpyKind kind, Call&& call) {
+  return on_device([&] {
+    const CUresult judged = judge(rows, kind);
+    return judged == CUDA_SUCCESS ? call(params_of(rows, kind)) : judged;
+  });
+}
+
+template <typename Call>
+cudaError_t between(int destination, int source, Call&& call) {
+  return on_device([&] {
+    CUcontext to = nullptr;
+    CUcontext from = nullptr;
+    if (const CUresult found = primary_context(destination, to); found != CUDA_SUCCESS)
+      return found;
+    if (const CUresult found = primary_context(source, from); found != CUDA_SUCCESS) return found;
+    return call(to, from);
+  });
+}
+
 }  // namespace
 
 cudaError_t cudaMemcpy(void* dst, const void* src, size_t count, cudaMemcpyKind kind) {
@@ -85,26 +116,28 @@ cudaError_t cudaMemcpyAsync(void* dst, const void* src, size_t count, cudaMemcpy
 
 cudaError_t cudaMemcpy2D(void* dst, size_t dpitch, const void* src, size_t spitch, size_t width,
                          size_t height, cudaMemcpyKind kind) {
-  const CUDA_MEMCPY2D params = params_of({dst, dpitch, src, spitch, width, height}, kind);
-  return on_device([&] { return cuMemcpy2DUnaligned(&params); });
+  return copy_rows({dst, dpitch, src, spitch, width, height}, kind,
+                   [](const CUDA_MEMCPY2D& params) { return cuMemcpy2DUnaligned(&params); });
 }
 
 cudaError_t cudaMemcpy2DAsync(void* dst, size_t dpitch, const void* src, size_t spitch,
                               size_t width, size_t height, cudaMemcpyKind kind,
                               cudaStream_t stream) {
-  const CUDA_MEMCPY2D params = params_of({dst, dpitch, src, spitch, width, height}, kind);
-  return on_device([&] { return cuMemcpy2DAsync(&params, stream); });
+  return copy_rows({dst, dpitch, src, spitch, width, height}, kind,
+                   [&](const CUDA_MEMCPY2D& params) { return cuMemcpy2DAsync(&params, stream); });
 }
 
-// Both sides lie in the unified address space, where the driver finds the devices by itself.
-cudaError_t cudaMemcpyPeer(void* dst, int, const void* src, int, size_t count) {
-  return on_device([&] { return cuMemcpyDtoD(address_of(dst), address_of(src), count); });
+cudaError_t cudaMemcpyPeer(void* dst, int dstDevice, const void* src, int srcDevice, size_t count) {
+  return between(dstDevice, srcDevice, [&](CUcontext to, CUcontext from) {
+    return cuMemcpyPeer(address_of(dst), to, address_of(src), from, count);
+  });
 }
 
-cudaError_t cudaMemcpyPeerAsync(void* dst, int, const void* src, int, size_t count,
-                                cudaStream_t stream) {
-  return on_device(
-      [&] { return cuMemcpyDtoDAsync(address_of(dst), address_of(src), count, stream); });
+cudaError_t cudaMemcpyPeerAsync(void* dst, int dstDevice, const void* src, int srcDevice,
+                                size_t count, cudaStream_t stream) {
+  return between(dstDevice, srcDevice, [&](CUcontext to, CUcontext from) {
+    return cuMemcpyPeerAsync(address_of(dst), to, address_of(src), from, count, stream);
+  });
 }
 
 cudaError_t cudaMemset(void* devPtr, int value, size_t count) {
