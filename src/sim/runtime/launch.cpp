@@ -22,12 +22,21 @@ CUresult find_function(const void* kernel, CUfunction& out) {
   return CUDA_SUCCESS;
 }
 
+// Whether the driver knows it as a kernel.
+bool is_function(CUfunction function) {
+  const char* name = nullptr;
+  return cuFuncGetName(&name, function) == CUDA_SUCCESS ||
+         cuKernelGetName(&name, reinterpret_cast<CUkernel>(function)) == CUDA_SUCCESS;
+}
+
 template <typename Call>
 cudaError_t with_function(const void* kernel, Call&& call) {
   return on_device([&] {
     CUfunction function = nullptr;
-    const CUresult found = find_function(kernel, function);
-    return found == CUDA_SUCCESS ? call(function) : found;
+    if (const CUresult found = find_function(kernel, function); found != CUDA_SUCCESS) return found;
+    const CUresult result = call(function);
+    const bool no_kernel = result == CUDA_ERROR_INVALID_HANDLE && !is_function(function);
+    return no_kernel ? static_cast<CUresult>(cudaErrorInvalidDeviceFunction) : result;
   });
 }
 
@@ -38,9 +47,27 @@ cudaError_t with_variable(const void* symbol, std::size_t end, Call&& call) {
     CUdeviceptr address = 0;
     std::size_t bytes = 0;
     const CUresult found = variable_of(symbol, address, bytes);
-    if (found == CUDA_SUCCESS && end > bytes) return CUDA_ERROR_INVALID_VALUE;
-    return found == CUDA_SUCCESS ? call(address, bytes)
-                                 : static_cast<CUresult>(cudaErrorInvalidSymbol);
+    if (found == CUDA_ERROR_NOT_FOUND) return static_cast<CUresult>(cudaErrorInvalidSymbol);
+    return found == CUDA_SUCCESS ? call(address, bytes) : found;
+  });
+}
+
+// A part of a variable. `other` is the kind of copy that the variable's side does not allow.
+struct Part {
+  size_t offset;
+  size_t count;
+  cudaMemcpyKind kind;
+  cudaMemcpyKind other;
+};
+
+template <typename Call>
+cudaError_t with_part(const void* symbol, const Part& part, Call&& call) {
+  return with_variable(symbol, [&](CUdeviceptr address, std::size_t bytes) {
+    if (part.kind == part.other || part.kind == cudaMemcpyHostToHost ||
+        part.kind > cudaMemcpyDefault)
+      return static_cast<CUresult>(cudaErrorInvalidMemcpyDirection);
+    if (part.offset > bytes || part.count > bytes - part.offset) return CUDA_ERROR_INVALID_VALUE;
+    return call(address + part.offset);
   });
 }
 
@@ -110,7 +137,9 @@ cudaError_t cudaGetKernel(cudaKernel_t* kernelPtr, const void* entryFuncAddr) {
 }
 
 cudaError_t cudaGetFuncBySymbol(cudaFunction_t* functionPtr, const void* symbolPtr) {
+  if (functionPtr == nullptr) return done(cudaErrorInvalidValue);
   return with_function(symbolPtr, [&](CUfunction function) {
+    if (!is_function(function)) return CUDA_ERROR_INVALID_HANDLE;
     *functionPtr = function;
     return CUDA_SUCCESS;
   });
@@ -174,15 +203,15 @@ cudaError_t cudaGetSymbolSize(size_t* size, const void* symbol) {
 }
 
 cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* src, size_t count, size_t offset,
-                               cudaMemcpyKind) {
-  return with_variable(symbol, offset + count, [&](CUdeviceptr address, std::size_t) {
-    return cuMemcpy(address + offset, address_of(src), count);
-  });
+                               cudaMemcpyKind kind) {
+  const Part part{offset, count, kind, cudaMemcpyDeviceToHost};
+  return with_part(symbol, part,
+                   [&](CUdeviceptr address) { return cuMemcpy(address, address_of(src), count); });
 }
 
 cudaError_t cudaMemcpyFromSymbol(void* dst, const void* symbol, size_t count, size_t offset,
-                                 cudaMemcpyKind) {
-  return with_variable(symbol, offset + count, [&](CUdeviceptr address, std::size_t) {
-    return cuMemcpy(address_of(dst), address + offset, count);
-  });
+                                 cudaMemcpyKind kind) {
+  const Part part{offset, count, kind, cudaMemcpyHostToDevice};
+  return with_part(symbol, part,
+                   [&](CUdeviceptr address) { return cuMemcpy(address_of(dst), address, count); });
 }

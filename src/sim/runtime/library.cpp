@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exported: code that a program loads itself, and the driver's functions by name.
+#include "sim/runtime/primary_contexts.hpp"
+#include "sim/runtime/registered_code.hpp"
 #include "sim/runtime/runtime_call.hpp"
 
 using ferry::sim::runtime::done;
+using ferry::sim::runtime::find_kernel;
+using ferry::sim::runtime::function_of;
+using ferry::sim::runtime::make_current;
 using ferry::sim::runtime::on_device;
+using ferry::sim::runtime::RegisteredKernel;
 
 namespace {
 
@@ -13,6 +19,19 @@ CUlibrary as_library(cudaLibrary_t library) {
 
 CUkernel as_kernel(cudaKernel_t kernel) {
   return reinterpret_cast<CUkernel>(kernel);
+}
+
+// Of a registered kernel, which has a function for each device.
+CUresult set_attribute(const RegisteredKernel& kernel, CUfunction_attribute attribute, int value,
+                       int device) {
+  CUcontext own = nullptr;
+  if (const CUresult asked = cuCtxGetCurrent(&own); asked != CUDA_SUCCESS) return asked;
+  if (const CUresult made = make_current(device); made != CUDA_SUCCESS) return made;
+  CUfunction function = nullptr;
+  CUresult result = function_of(kernel, function);
+  if (result == CUDA_SUCCESS) result = cuFuncSetAttribute(function, attribute, value);
+  const CUresult back = cuCtxSetCurrent(own);
+  return result == CUDA_SUCCESS ? back : result;
 }
 
 }  // namespace
@@ -77,9 +96,11 @@ cudaError_t cudaLibraryGetUnifiedFunction(void** fptr, cudaLibrary_t library, co
 
 cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, cudaFuncAttribute attr, int value,
                                             int device) {
+  const auto attribute = static_cast<CUfunction_attribute>(attr);
+  const RegisteredKernel* const registered = find_kernel(kernel);
   return on_device([&] {
-    return cuKernelSetAttribute(static_cast<CUfunction_attribute>(attr), value, as_kernel(kernel),
-                                device);
+    return registered == nullptr ? cuKernelSetAttribute(attribute, value, as_kernel(kernel), device)
+                                 : set_attribute(*registered, attribute, value, device);
   });
 }
 
@@ -92,8 +113,9 @@ cudaError_t entry_point(const char* symbol, void** function, unsigned version,
   const CUresult result =
       cuGetProcAddress(symbol, function, static_cast<int>(version), flags, &found);
   if (status != nullptr) *status = static_cast<cudaDriverEntryPointQueryResult>(found);
-  const bool answered = result == CUDA_ERROR_NOT_FOUND && status != nullptr;
-  return done(answered ? CUDA_SUCCESS : result);
+  if (result != CUDA_ERROR_NOT_FOUND) return done(result);
+  *function = nullptr;  // which is the answer, with or without a status
+  return cudaSuccess;
 }
 
 }  // namespace
