@@ -1,104 +1,113 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of the runtime stand on: the two shared libraries as any program is linked with
-// them, and a fresh machine of two devices for each test.
+// What the tests of the runtime stand on: both stand-ins as a program has them, linked as shared
+// libraries, on a fresh machine with device 0 chosen. The driver stand-in's controls are found by
+// dlsym, for it has no header of functions.
 #pragma once
 
+#include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 #include <ferry/sim.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
+#include <thread>
 #include <vector>
 
-#define FERRY_OK(call) ASSERT_EQ((call), cudaSuccess)
+#define FERRY_RT_OK(call) ASSERT_EQ((call), cudaSuccess)
 
-// What nvcc's code calls; declared in headers that only nvcc reads.
-extern "C" {
-void** __cudaRegisterFatBinary(void* image);
-void __cudaUnregisterFatBinary(void** handle);
-void __cudaRegisterFunction(void** handle, const char* host, char* device, const char* name,
-                            int limit, uint3* thread, uint3* block, dim3* block_shape,
-                            dim3* grid_shape, int* warp);
-void __cudaRegisterVar(void** handle, char* host, char* device, const char* name, int outside,
-                       size_t bytes, int constant, int global);
-unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, CUstream_st* stream);
-cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared, void* stream);
-cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* host);
-cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments,
-                               size_t shared, cudaStream_t stream);
-}
+namespace ferry::sim::runtime_test {
 
-namespace ferry::sim::runtime {
+inline constexpr std::size_t kMiB = std::size_t{1} << 20;
 
 template <typename Function>
 Function control(const char* name) {
   return reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name));
 }
 
+inline std::uint64_t take_hazards() {
+  return control<ferry_sim_take_hazards_fn>(FERRY_SIM_TAKE_HAZARDS)();
+}
+
+inline std::uint64_t memory_in_use(int device) {
+  return control<ferry_sim_memory_in_use_fn>(FERRY_SIM_MEMORY_IN_USE)(device);
+}
+
+inline void fail_nth(const char* function, std::uint64_t nth, int result) {
+  ASSERT_EQ(control<ferry_sim_fail_nth_fn>(FERRY_SIM_FAIL_NTH)(function, nth, result), 0);
+}
+
 class RuntimeTest : public testing::Test {
  protected:
-  void SetUp() override { restart("devices=2"); }
+  void SetUp() override { restart(""); }
   void TearDown() override {
     EXPECT_EQ(take_hazards(), 0U) << "hazards that the test did not expect";
+    reset("");
+    cudaGetLastError();
   }
 
-  static void restart(const std::string& settings) {
+  static void reset(const std::string& settings) {
     ASSERT_EQ(control<ferry_sim_reset_fn>(FERRY_SIM_RESET)(settings.c_str()), 0);
-    FERRY_OK(cudaSetDevice(0));
-    static_cast<void>(cudaGetLastError());
   }
-  static unsigned long long take_hazards() {
-    return control<ferry_sim_take_hazards_fn>(FERRY_SIM_TAKE_HAZARDS)();
+  static void restart(const std::string& settings) {
+    reset(settings);
+    FERRY_RT_OK(cudaSetDevice(0));
+    cudaGetLastError();
   }
 
-  static char* allocate(size_t bytes) {
-    void* memory = nullptr;
-    EXPECT_EQ(cudaMalloc(&memory, bytes), cudaSuccess);
-    return static_cast<char*>(memory);
+  static void* allocate(std::size_t bytes) {
+    void* pointer = nullptr;
+    EXPECT_EQ(cudaMalloc(&pointer, bytes), cudaSuccess);
+    return pointer;
   }
-  static char* allocate_host(size_t bytes, char value = 0) {
-    void* memory = nullptr;
-    EXPECT_EQ(cudaMallocHost(&memory, bytes), cudaSuccess);
-    std::fill_n(static_cast<char*>(memory), bytes, value);
-    return static_cast<char*>(memory);
+  template <typename Value>
+  static Value* allocate_host(std::size_t count) {
+    void* pointer = nullptr;
+    EXPECT_EQ(cudaMallocHost(&pointer, count * sizeof(Value)), cudaSuccess);
+    return static_cast<Value*>(pointer);
   }
-  static std::vector<char> contents(const void* device, size_t bytes) {
-    std::vector<char> host(bytes);
-    EXPECT_EQ(cudaMemcpy(host.data(), device, bytes, cudaMemcpyDeviceToHost), cudaSuccess);
-    return host;
+  static cudaStream_t stream(unsigned flags = cudaStreamNonBlocking) {
+    cudaStream_t handle = nullptr;
+    EXPECT_EQ(cudaStreamCreateWithFlags(&handle, flags), cudaSuccess);
+    return handle;
   }
-  static std::vector<char> all(size_t bytes, char value) { return std::vector<char>(bytes, value); }
+  static cudaEvent_t event(unsigned flags = cudaEventDisableTiming) {
+    cudaEvent_t handle = nullptr;
+    EXPECT_EQ(cudaEventCreateWithFlags(&handle, flags), cudaSuccess);
+    return handle;
+  }
+  // What device memory holds when everything has run.
+  static std::uint32_t word(const void* device, std::size_t index = 0) {
+    std::uint32_t value = 0;
+    const auto* const at = static_cast<const std::uint32_t*>(device) + index;
+    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+    EXPECT_EQ(cudaMemcpy(&value, at, sizeof value, cudaMemcpyDeviceToHost), cudaSuccess);
+    return value;
+  }
+  // In another thread, to its end.
+  template <typename Work>
+  static void elsewhere(Work&& work) {
+    std::thread(std::forward<Work>(work)).join();
+  }
 };
 
-// Code as nvcc registers it, for as long as this lives. Its kernels have the addresses of `hosts`.
-class RegisteredCode {
- public:
-  RegisteredCode() : handle_(__cudaRegisterFatBinary(nullptr)) {}
-  ~RegisteredCode() { __cudaUnregisterFatBinary(handle_); }
-  RegisteredCode(const RegisteredCode&) = delete;
-  RegisteredCode& operator=(const RegisteredCode&) = delete;
-
-  void kernel(const void* host, const char* name) {
-    __cudaRegisterFunction(handle_, static_cast<const char*>(host), nullptr, name, -1, nullptr,
-                           nullptr, nullptr, nullptr, nullptr);
-  }
-  void variable(const void* host, const char* name, size_t bytes) {
-    auto* const same = const_cast<char*>(static_cast<const char*>(host));
-    __cudaRegisterVar(handle_, same, nullptr, name, 0, bytes, 0, 0);
-  }
-
- private:
-  void** handle_;
+// The same under every order in which queued work may run.
+class ScheduledRuntimeTest : public RuntimeTest, public testing::WithParamInterface<const char*> {
+ protected:
+  void SetUp() override { restart(GetParam()); }
+  static bool eager() { return std::string(GetParam()) == "schedule=eager"; }
+  static bool lazy() { return std::string(GetParam()) == "schedule=lazy"; }
 };
 
-// A function of the host for a kernel "fill(pointer, bytes, value)".
-void register_fill();
-struct FillArguments {
-  void* memory;
-  std::uint64_t bytes;
-  int value;
-  void* pointers[3] = {&memory, &bytes, &value};
-};
+#define FERRY_EVERY_SCHEDULE(suite)                                                  \
+  INSTANTIATE_TEST_SUITE_P(                                                          \
+      Schedules, suite,                                                              \
+      testing::Values("schedule=eager", "schedule=lazy", "schedule=random;seed=3"),  \
+      [](const testing::TestParamInfo<const char*>& schedule) {                      \
+        const std::string text(schedule.param);                                      \
+        return text.substr(text.find('=') + 1, text.find(';') - text.find('=') - 1); \
+      })
 
-}  // namespace ferry::sim::runtime
+}  // namespace ferry::sim::runtime_test

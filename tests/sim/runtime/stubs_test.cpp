@@ -1,36 +1,82 @@
 // SPDX-License-Identifier: Apache-2.0
+// The library's file: every function of the runtime is exported with its version, and those that
+// the stand-in does not have say so.
+#include <elf.h>
+#include <link.h>
+
 #include <fstream>
 
 #include "sim/runtime/runtime_fixture.hpp"
 
-namespace ferry::sim::runtime {
+namespace ferry::sim::runtime_test {
 namespace {
 
+// By name, from src/abi/runtime_names.txt.
 std::vector<std::string> names() {
-  std::vector<std::string> found;
   std::ifstream file(FERRY_RUNTIME_NAMES);
+  std::vector<std::string> found;
   for (std::string line; std::getline(file, line);) {
-    if (!line.empty() && line[0] != '#') found.push_back(line);
+    if (!line.empty() && line.front() != '#') found.push_back(line);
   }
   return found;
 }
 
-TEST(RuntimeStubs, EveryNameIsExportedWithItsVersion) {
-  void* const library = dlopen("libcudart.so.13", RTLD_NOW | RTLD_NOLOAD);
-  ASSERT_NE(library, nullptr);
-  EXPECT_EQ(names().size(), 452U);
-  for (const std::string& name : names())
-    EXPECT_NE(dlvsym(library, name.c_str(), "libcudart.so.13"), nullptr) << name;
+void* exported(const std::string& name) {
+  return dlvsym(RTLD_DEFAULT, name.c_str(), "libcudart.so.13");
 }
 
-TEST_F(RuntimeTest, WhatIsNotThereSaysSoOnce) {
+// A stub gives way to a function that is written: it is weak.
+bool is_stub(void* function) {
+  Dl_info where{};
+  void* extra = nullptr;
+  EXPECT_NE(dladdr1(function, &where, &extra, RTLD_DL_SYMENT), 0);
+  const auto* const symbol = static_cast<const ElfW(Sym)*>(extra);
+  return symbol != nullptr && ELF64_ST_BIND(symbol->st_info) == STB_WEAK;
+}
+
+using RuntimeStubsTest = RuntimeTest;
+
+TEST_F(RuntimeStubsTest, EveryNameIsExportedWithItsVersion) {
+  EXPECT_GT(names().size(), 400U);
+  for (const std::string& name : names()) {
+    void* const function = exported(name);
+    ASSERT_NE(function, nullptr) << name;
+    Dl_info where{};
+    ASSERT_NE(dladdr(function, &where), 0);
+    EXPECT_NE(std::string(where.dli_fname).find("libcudart.so.13"), std::string::npos) << name;
+  }
+}
+
+TEST_F(RuntimeStubsTest, AStubSaysSoOnce) {
+  const auto stub = reinterpret_cast<cudaError_t (*)()>(exported("cudaCreateSurfaceObject"));
+  ASSERT_NE(stub, nullptr);
+  ASSERT_TRUE(is_stub(reinterpret_cast<void*>(stub)));
   testing::internal::CaptureStderr();
-  EXPECT_EQ(cudaFreeArray(nullptr), cudaErrorNotSupported);
-  EXPECT_EQ(cudaFreeArray(nullptr), cudaErrorNotSupported);
-  EXPECT_EQ(testing::internal::GetCapturedStderr(),
-            "ferry-sim: cudaFreeArray is not supported by the stand-in\n");
+  EXPECT_EQ(stub(), cudaErrorNotSupported);
   EXPECT_EQ(cudaGetLastError(), cudaErrorNotSupported);
+  EXPECT_EQ(stub(), cudaErrorNotSupported);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "ferry-sim: cudaCreateSurfaceObject is not supported by the stand-in\n");
+}
+
+TEST_F(RuntimeStubsTest, EveryStubRefuses) {
+  testing::internal::CaptureStderr();
+  int stubs = 0;
+  for (const std::string& name : names()) {
+    void* const function = exported(name);
+    if (function == nullptr || !is_stub(function)) continue;
+    ++stubs;
+    EXPECT_EQ(reinterpret_cast<cudaError_t (*)()>(function)(), cudaErrorNotSupported) << name;
+  }
+  testing::internal::GetCapturedStderr();
+  EXPECT_GT(stubs, 0);
+}
+
+TEST_F(RuntimeStubsTest, WhatProgramsStandOnIsNoStub) {
+  for (const char* name : {"cudaMalloc", "cudaMemcpyAsync", "cudaLaunchKernel",
+                           "cudaStreamGetCaptureInfo", "__cudaRegisterFatBinary"})
+    EXPECT_FALSE(is_stub(exported(name))) << name;
 }
 
 }  // namespace
-}  // namespace ferry::sim::runtime
+}  // namespace ferry::sim::runtime_test
