@@ -215,3 +215,19 @@ cudaError_t cudaMemcpyFromSymbol(void* dst, const void* symbol, size_t count, si
   return with_part(symbol, part,
                    [&](CUdeviceptr address) { return cuMemcpy(address_of(dst), address, count); });
 }
+
+cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* src, size_t count,
+                                    size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
+  const Part part{offset, count, kind, cudaMemcpyDeviceToHost};
+  return with_part(symbol, part, [&](CUdeviceptr address) {
+    return cuMemcpyAsync(address, address_of(src), count, stream);
+  });
+}
+
+cudaError_t cudaMemcpyFromSymbolAsync(void* dst, const void* symbol, size_t count, size_t offset,
+                                      cudaMemcpyKind kind, cudaStream_t stream) {
+  const Part part{offset, count, kind, cudaMemcpyHostToDevice};
+  return with_part(symbol, part, [&](CUdeviceptr address) {
+    return cuMemcpyAsync(address_of(dst), address, count, stream);
+  });
+}
