@@ -5,6 +5,7 @@
 #include <link.h>
 
 #include <fstream>
+#include <map>
 
 #include "sim/runtime/runtime_fixture.hpp"
 
@@ -23,6 +24,21 @@ std::vector<std::string> names() {
 
 void* exported(const std::string& name) {
   return dlvsym(RTLD_DEFAULT, name.c_str(), "libcudart.so.13");
+}
+
+// The list beside the library: "implemented" or "stub", by name.
+std::map<std::string, std::string> manifest() {
+  Dl_info where{};
+  EXPECT_NE(dladdr(exported("cudaMalloc"), &where), 0);
+  std::string folder(where.dli_fname);
+  folder.erase(folder.rfind('/'));
+  std::ifstream file(folder + "/runtime_capabilities.txt");
+  std::map<std::string, std::string> found;
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t space = line.find(' ');
+    if (!line.starts_with('#')) found.emplace(line.substr(0, space), line.substr(space + 1));
+  }
+  return found;
 }
 
 // A stub gives way to a function that is written: it is weak.
@@ -76,6 +92,28 @@ TEST_F(RuntimeStubsTest, WhatProgramsStandOnIsNoStub) {
   for (const char* name : {"cudaMalloc", "cudaMemcpyAsync", "cudaLaunchKernel",
                            "cudaStreamGetCaptureInfo", "__cudaRegisterFatBinary"})
     EXPECT_FALSE(is_stub(exported(name))) << name;
+}
+
+TEST_F(RuntimeStubsTest, TheListTellsWhatIsThere) {
+  const auto listed = manifest();
+  EXPECT_EQ(listed.size(), names().size());
+  for (const std::string& name : names()) {
+    ASSERT_TRUE(listed.contains(name)) << name;
+    EXPECT_EQ(listed.at(name), is_stub(exported(name)) ? "stub" : "implemented") << name;
+  }
+}
+
+// What programs with a default stream for each thread call is there where the usual one is.
+TEST_F(RuntimeStubsTest, EveryFunctionHasItsVariantForThreads) {
+  int variants = 0;
+  for (const std::string& name : names()) {
+    if (!name.ends_with("_ptsz") && !name.ends_with("_ptds")) continue;
+    void* const usual = exported(name.substr(0, name.size() - 5));
+    if (usual == nullptr) continue;
+    ++variants;
+    EXPECT_EQ(is_stub(exported(name)), is_stub(usual)) << name;
+  }
+  EXPECT_GT(variants, 50);
 }
 
 }  // namespace
