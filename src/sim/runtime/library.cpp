@@ -113,9 +113,8 @@ cudaError_t entry_point(const char* symbol, void** function, unsigned version,
   const CUresult result =
       cuGetProcAddress(symbol, function, static_cast<int>(version), flags, &found);
   if (status != nullptr) *status = static_cast<cudaDriverEntryPointQueryResult>(found);
-  if (result != CUDA_ERROR_NOT_FOUND) return done(result);
-  *function = nullptr;  // which is the answer, with or without a status
-  return cudaSuccess;
+  // The driver's null pointer is the answer, with or without a status.
+  return done(result == CUDA_ERROR_NOT_FOUND ? CUDA_SUCCESS : result);
 }
 
 }  // namespace

@@ -42,7 +42,10 @@ TEST_P(RuntimeGraphTest, WhatIsCapturedRunsAtEachLaunch) {
     EXPECT_EQ(word(memory, 1), 0x01010101U);
   }
   FERRY_RT_OK(cudaGraphExecDestroy(exec));
+  EXPECT_NE(cudaGraphLaunch(exec, own), cudaSuccess);
   FERRY_RT_OK(cudaGraphDestroy(graph));
+  std::size_t count = 0;
+  EXPECT_NE(cudaGraphGetNodes(graph, nullptr, &count), cudaSuccess);
 }
 
 TEST_P(RuntimeGraphTest, NodesAreInTheOrderOfTheStream) {

@@ -43,6 +43,15 @@ TEST_F(PrimaryContextsTest, TheChoiceIsTheThreadsOwn) {
   EXPECT_EQ(device_of(allocate(4)), 1);
 }
 
+TEST_F(PrimaryContextsTest, TheChoiceHoldsWhereTheProgramTookTheContextAway) {
+  FERRY_RT_OK(cudaSetDevice(1));
+  ASSERT_EQ(cuCtxSetCurrent(nullptr), CUDA_SUCCESS);
+  int device = -1;
+  FERRY_RT_OK(cudaGetDevice(&device));
+  EXPECT_EQ(device, 1);
+  EXPECT_EQ(device_of(allocate(4)), 1);
+}
+
 TEST_F(PrimaryContextsTest, AskingForTheDeviceMakesNoContext) {
   reset("devices=2");
   elsewhere([] {

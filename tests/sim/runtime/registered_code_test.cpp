@@ -43,6 +43,27 @@ TEST_F(RegisteredCodeTest, EveryDeviceHasItsOwn) {
   EXPECT_EQ(word(here), 0x01010101U);
 }
 
+TEST_F(RegisteredCodeTest, AnAttributeIsSetOnTheNamedDevice) {
+  cudaKernel_t kernel = nullptr;
+  FERRY_RT_OK(cudaGetKernel(&kernel, FillWords::host()));
+  cudaFuncAttributes before{};
+  FERRY_RT_OK(cudaFuncGetAttributes(&before, FillWords::host()));
+  FERRY_RT_OK(cudaKernelSetAttributeForDevice(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                              60 * 1024, 1));
+  int device = -1;
+  FERRY_RT_OK(cudaGetDevice(&device));
+  EXPECT_EQ(device, 0);
+  cudaFuncAttributes after{};
+  FERRY_RT_OK(cudaFuncGetAttributes(&after, FillWords::host()));
+  EXPECT_EQ(after.maxDynamicSharedSizeBytes, before.maxDynamicSharedSizeBytes);
+  FERRY_RT_OK(cudaSetDevice(1));
+  FERRY_RT_OK(cudaFuncGetAttributes(&after, FillWords::host()));
+  EXPECT_EQ(after.maxDynamicSharedSizeBytes, 60 * 1024);
+  EXPECT_EQ(cudaKernelSetAttributeForDevice(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                            60 * 1024, 2),
+            cudaErrorInvalidDevice);
+}
+
 TEST_F(RegisteredCodeTest, AResetBringsItBackAnew) {
   void* memory = allocate(16);
   FERRY_RT_OK(fill(memory, 5));
