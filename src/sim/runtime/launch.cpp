@@ -71,6 +71,31 @@ cudaError_t with_part(const void* symbol, const Part& part, Call&& call) {
   });
 }
 
+bool fits(const dim3& shape, CUdevice_attribute first, CUdevice device) {
+  const unsigned sizes[] = {shape.x, shape.y, shape.z};
+  for (int axis = 0; axis < 3; ++axis) {
+    int most = 0;
+    const auto attribute = static_cast<CUdevice_attribute>(first + axis);
+    if (cuDeviceGetAttribute(&most, attribute, device) != CUDA_SUCCESS) return true;
+    if (sizes[axis] == 0 || sizes[axis] > static_cast<unsigned>(most)) return false;
+  }
+  return true;
+}
+
+// The driver calls it an invalid value where a shape is more than the device has, or empty.
+CUresult judge_shape(CUresult launched, const dim3& grid, const dim3& block) {
+  CUdevice device = 0;
+  int threads = 0;
+  if (launched != CUDA_ERROR_INVALID_VALUE || cuCtxGetDevice(&device) != CUDA_SUCCESS ||
+      cuDeviceGetAttribute(&threads, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, device) !=
+          CUDA_SUCCESS)
+    return launched;
+  const bool right = fits(grid, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, device) &&
+                     fits(block, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, device) &&
+                     block.x * block.y * block.z <= static_cast<unsigned>(threads);
+  return right ? launched : static_cast<CUresult>(cudaErrorInvalidConfiguration);
+}
+
 CUresult fill_attributes(cudaFuncAttributes& out, CUfunction function) {
   out = {};
   CUresult result = CUDA_SUCCESS;
@@ -97,17 +122,20 @@ CUresult fill_attributes(cudaFuncAttributes& out, CUfunction function) {
 cudaError_t cudaLaunchKernel(const void* func, dim3 gridDim, dim3 blockDim, void** args,
                              size_t sharedMem, cudaStream_t stream) {
   return with_function(func, [&](CUfunction function) {
-    return cuLaunchKernel(function, gridDim.x, gridDim.y, gridDim.z, blockDim.x, blockDim.y,
-                          blockDim.z, static_cast<unsigned>(sharedMem), stream, args, nullptr);
+    const CUresult launched =
+        cuLaunchKernel(function, gridDim.x, gridDim.y, gridDim.z, blockDim.x, blockDim.y,
+                       blockDim.z, static_cast<unsigned>(sharedMem), stream, args, nullptr);
+    return judge_shape(launched, gridDim, blockDim);
   });
 }
 
 cudaError_t cudaLaunchCooperativeKernel(const void* func, dim3 gridDim, dim3 blockDim, void** args,
                                         size_t sharedMem, cudaStream_t stream) {
   return with_function(func, [&](CUfunction function) {
-    return cuLaunchCooperativeKernel(function, gridDim.x, gridDim.y, gridDim.z, blockDim.x,
-                                     blockDim.y, blockDim.z, static_cast<unsigned>(sharedMem),
-                                     stream, args);
+    const CUresult launched =
+        cuLaunchCooperativeKernel(function, gridDim.x, gridDim.y, gridDim.z, blockDim.x, blockDim.y,
+                                  blockDim.z, static_cast<unsigned>(sharedMem), stream, args);
+    return judge_shape(launched, gridDim, blockDim);
   });
 }
 
@@ -125,8 +153,10 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* fu
   same.hStream = config->stream;
   same.attrs = reinterpret_cast<CUlaunchAttribute*>(config->attrs);
   same.numAttrs = config->numAttrs;
-  return with_function(
-      func, [&](CUfunction function) { return cuLaunchKernelEx(&same, function, args, nullptr); });
+  return with_function(func, [&](CUfunction function) {
+    const CUresult launched = cuLaunchKernelEx(&same, function, args, nullptr);
+    return judge_shape(launched, config->gridDim, config->blockDim);
+  });
 }
 
 cudaError_t cudaGetKernel(cudaKernel_t* kernelPtr, const void* entryFuncAddr) {

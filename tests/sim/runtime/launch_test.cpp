@@ -127,12 +127,29 @@ TEST_P(RuntimeLaunchTest, ADestroyedStreamIsNotTakenForAMissingFunction) {
   EXPECT_NE(refused, cudaErrorInvalidDeviceFunction);
 }
 
-TEST_P(RuntimeLaunchTest, ABlockThatIsTooLarge) {
+TEST_P(RuntimeLaunchTest, AShapeThatTheDeviceDoesNotHave) {
   FillArguments arguments(memory, 16, 1);
-  EXPECT_NE(cudaLaunchKernel(FillWords::host(), dim3(1), dim3(4096), arguments.all, 0, nullptr),
-            cudaSuccess);
-  EXPECT_NE(cudaLaunchKernel(FillWords::host(), dim3(0), dim3(1), arguments.all, 0, nullptr),
-            cudaSuccess);
+  const auto launch = [&](dim3 grid, dim3 block) {
+    return cudaLaunchKernel(FillWords::host(), grid, block, arguments.all, 0, nullptr);
+  };
+  EXPECT_EQ(launch(dim3(1), dim3(1025)), cudaErrorInvalidConfiguration);
+  EXPECT_EQ(launch(dim3(1), dim3(64, 32)), cudaErrorInvalidConfiguration);
+  EXPECT_EQ(launch(dim3(1), dim3(1, 1, 65)), cudaErrorInvalidConfiguration);
+  EXPECT_EQ(launch(dim3(0), dim3(1)), cudaErrorInvalidConfiguration);
+  EXPECT_EQ(launch(dim3(1), dim3(1, 0)), cudaErrorInvalidConfiguration);
+  EXPECT_EQ(launch(dim3(1, 65536), dim3(1)), cudaErrorInvalidConfiguration);
+  EXPECT_EQ(
+      cudaLaunchCooperativeKernel(FillWords::host(), dim3(0), dim3(1), arguments.all, 0, nullptr),
+      cudaErrorInvalidConfiguration);
+  cudaLaunchConfig_t how{};
+  how.gridDim = dim3(1);
+  how.blockDim = dim3(1025);
+  EXPECT_EQ(cudaLaunchKernelExC(&how, FillWords::host(), arguments.all),
+            cudaErrorInvalidConfiguration);
+  EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidConfiguration);
+  // Too much shared memory is an invalid value.
+  EXPECT_EQ(cudaLaunchKernel(FillWords::host(), dim3(1), dim3(1), arguments.all, 1 << 30, nullptr),
+            cudaErrorInvalidValue);
   EXPECT_EQ(word(memory), 0U);
 }
 
