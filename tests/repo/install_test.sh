@@ -30,6 +30,7 @@ export PKG_CONFIG_PATH=${pc%/*}
 libdir=$(realpath "$(pkg-config --variable=libdir ferry)")
 [[ $(pkg-config --modversion ferry) == 0.1.* ]]
 [[ -f $libdir/ferry/sim/capabilities.txt ]] || { echo "not installed: what the stand-in can do" >&2; exit 1; }
+[[ -f $libdir/ferry/sim/runtime_capabilities.txt ]] || { echo "not installed: what the runtime can do" >&2; exit 1; }
 [[ -f $libdir/ferry/sim/libcuda.so.1 ]] || { echo "not installed: the stand-in" >&2; exit 1; }
 # shellcheck disable=SC2046  # the flags are words
 quietly "$compiler" -std=c99 -Wall -Wextra -Wpedantic -Werror "$source/tests/repo/consumer/main.c" \
