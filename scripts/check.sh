@@ -41,7 +41,8 @@ fi
 # A configuration of its own: clang cannot read the headers that g++ has precompiled.
 step "Preparing" "See the message above."
 run_logged tidy-configure.log cmake --preset dev -B build/tidy -DFERRY_PCH=OFF
-run_logged tidy-headers.log cmake --build build/tidy --target ferry_commit lib/sim/capabilities.txt
+run_logged tidy-headers.log cmake --build build/tidy --target ferry_commit lib/sim/capabilities.txt \
+  src/sim/runtime/generated/sim/runtime/stub_rows.inc
 mapfile -t sources < <(printf '%s\n' "${files[@]}" | grep '^src/.*\.cpp$')
 tidy_all() {
   local line found=() done=0 status=0

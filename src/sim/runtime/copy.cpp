@@ -5,7 +5,6 @@
 #include "sim/runtime/runtime_call.hpp"
 
 using ferry::sim::runtime::address_of;
-using ferry::sim::runtime::done;
 using ferry::sim::runtime::on_device;
 using ferry::sim::runtime::primary_context;
 

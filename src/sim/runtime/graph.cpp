@@ -2,7 +2,6 @@
 // Exported: captures and graphs.
 #include "sim/runtime/runtime_call.hpp"
 
-using ferry::sim::runtime::done;
 using ferry::sim::runtime::on_device;
 
 namespace {

@@ -3,7 +3,6 @@
 #include "sim/runtime/runtime_call.hpp"
 
 using ferry::sim::runtime::address_of;
-using ferry::sim::runtime::done;
 using ferry::sim::runtime::on_device;
 
 namespace {

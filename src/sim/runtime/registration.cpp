@@ -8,7 +8,6 @@
 
 using ferry::sim::runtime::CodeUnit;
 using ferry::sim::runtime::done;
-using ferry::sim::runtime::find_kernel;
 using ferry::sim::runtime::open_unit;
 using ferry::sim::runtime::register_kernel;
 using ferry::sim::runtime::register_variable;

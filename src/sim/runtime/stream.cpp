@@ -2,7 +2,6 @@
 // Exported: streams and events.
 #include "sim/runtime/runtime_call.hpp"
 
-using ferry::sim::runtime::done;
 using ferry::sim::runtime::on_device;
 
 cudaError_t cudaStreamCreate(cudaStream_t* pStream) {
