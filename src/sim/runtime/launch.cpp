@@ -40,9 +40,8 @@ cudaError_t with_function(const void* kernel, Call&& call) {
   });
 }
 
-// `end`: how much of the variable the call wants to reach.
 template <typename Call>
-cudaError_t with_variable(const void* symbol, std::size_t end, Call&& call) {
+cudaError_t with_variable(const void* symbol, Call&& call) {
   return on_device([&] {
     CUdeviceptr address = 0;
     std::size_t bytes = 0;
@@ -219,14 +218,14 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* numBlock
 }
 
 cudaError_t cudaGetSymbolAddress(void** devPtr, const void* symbol) {
-  return with_variable(symbol, 0, [&](CUdeviceptr address, std::size_t) {
+  return with_variable(symbol, [&](CUdeviceptr address, std::size_t) {
     *devPtr = reinterpret_cast<void*>(address);
     return CUDA_SUCCESS;
   });
 }
 
 cudaError_t cudaGetSymbolSize(size_t* size, const void* symbol) {
-  return with_variable(symbol, 0, [&](CUdeviceptr, std::size_t bytes) {
+  return with_variable(symbol, [&](CUdeviceptr, std::size_t bytes) {
     *size = bytes;
     return CUDA_SUCCESS;
   });

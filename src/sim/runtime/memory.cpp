@@ -41,7 +41,6 @@ cudaError_t cudaMallocManaged(void** devPtr, size_t size, unsigned int flags) {
   return allocate(devPtr, size, [&] { return cuMemAllocManaged(as_address(devPtr), size, flags); });
 }
 
-// Nothing to free is no error, and makes the device's context: many programs begin so.
 cudaError_t cudaFree(void* devPtr) {
   return on_device(
       [&] { return devPtr == nullptr ? CUDA_SUCCESS : cuMemFree(address_of(devPtr)); });

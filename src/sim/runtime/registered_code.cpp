@@ -176,11 +176,4 @@ CUresult variable_of(const void* host_side, CUdeviceptr& address, std::size_t& b
                       [&](CUdeviceptr& made) { return load_variable(found->second, made); });
 }
 
-void forget_loaded_code() {
-  Table& all = table();
-  const std::scoped_lock lock(all.mutex);
-  for (const auto& entry : all.kernels) entry.second->functions.clear();
-  for (auto& entry : all.variables) entry.second.addresses.clear();
-}
-
 }  // namespace ferry::sim::runtime

@@ -34,8 +34,6 @@ void forget_code(unsigned long long context);
 
 // In the current context. Requires: there is one.
 [[nodiscard]] CUresult function_of(const RegisteredKernel& kernel, CUfunction& out);
-// What contexts had of them is gone: a context was reset.
-void forget_loaded_code();
 // CUDA_ERROR_NOT_FOUND for what was never registered.
 [[nodiscard]] CUresult variable_of(const void* host_side, CUdeviceptr& address, std::size_t& bytes);
 
