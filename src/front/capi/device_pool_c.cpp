@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "front/capi/c_errors.hpp"
+#include "front/capi/known_struct.hpp"
 #include "front/capi/pool_handles.hpp"
 #include "front/process.hpp"
 
@@ -19,6 +20,7 @@ using ferry::capi::fail;
 using ferry::capi::fail_about_device;
 using ferry::capi::guarded;
 using ferry::capi::null_argument;
+using ferry::capi::write_known;
 
 DeviceAddress address_of(void* pointer) {
   return DeviceAddress{reinterpret_cast<std::uintptr_t>(pointer)};
@@ -155,17 +157,9 @@ ferry_status ferry_device_pool_stats(ferry_device_pool* pool, ferry_device_pool_
   return guarded(kName, [&]() -> ferry_status {
     if (pool == nullptr) return null_argument(kName, "pool");
     if (stats == nullptr) return null_argument(kName, "stats");
-    const std::size_t size = stats->struct_size;
-    if (size <= sizeof(std::size_t)) {
-      return fail(FERRY_ERROR_INVALID_ARGUMENT,
-                  "ferry_device_pool_stats: stats->struct_size is not set; set it to "
-                  "sizeof(ferry_device_pool_stats_t)");
-    }
-    // A caller compiled against an older, shorter struct gets the fields it knows.
-    const ferry_device_pool_stats_t now = to_c(pool->pool->stats());
-    std::memcpy(stats, &now, std::min(size, sizeof(now)));
-    stats->struct_size = size;
-    return FERRY_OK;
+    return write_known(to_c(pool->pool->stats()), stats,
+                       "ferry_device_pool_stats: stats->struct_size is not set; set it to "
+                       "sizeof(ferry_device_pool_stats_t)");
   });
 }
 

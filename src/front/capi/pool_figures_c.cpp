@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C API of figures and maps of pools, for PyTorch's memory statistics and snapshots.
 #include <algorithm>
-#include <cstring>
 #include <string>
 #include <vector>
 
 #include "ferry/pytorch.h"
 #include "front/capi/c_errors.hpp"
+#include "front/capi/known_struct.hpp"
 #include "front/capi/pool_handles.hpp"
 
 namespace {
 
-using ferry::capi::fail;
 using ferry::capi::guarded;
 using ferry::capi::null_argument;
+using ferry::capi::write_known;
 
 ferry_figure to_c(const ferry::Figure& figure) {
   return ferry_figure{figure.now, figure.peak, figure.added, figure.removed};
@@ -39,17 +39,8 @@ ferry_device_block to_c(const ferry::PoolBlock& block) {
   };
 }
 
-// A caller compiled against an older, shorter struct gets the fields it knows.
-template <typename Struct>
-ferry_status write_known(const Struct& now, Struct* out, const char* function) {
-  const std::size_t size = out->struct_size;
-  if (size <= sizeof(std::size_t)) {
-    return fail(FERRY_ERROR_INVALID_ARGUMENT,
-                std::string(function) + ": struct_size is not set; set it to the struct's size");
-  }
-  std::memcpy(out, &now, std::min(size, sizeof(now)));
-  out->struct_size = size;
-  return FERRY_OK;
+std::string unsized(const char* function) {
+  return std::string(function) + ": struct_size is not set; set it to the struct's size";
 }
 
 }  // namespace
@@ -69,7 +60,7 @@ ferry_status ferry_device_pool_figures(ferry_device_pool* pool,
     copy_split(now.active_bytes, out.active_bytes);
     out.chunks = to_c(now.chunks);
     out.reserved_bytes = to_c(now.reserved_bytes);
-    return write_known(out, figures, kName);
+    return write_known(out, figures, unsized(kName));
   });
 }
 
@@ -122,6 +113,6 @@ ferry_status ferry_pinned_pool_stats(ferry_pinned_pool* pool, ferry_pinned_pool_
         .blocks_made = now.blocks_made,
         .blocks_reused = now.blocks_reused,
     };
-    return write_known(out, stats, kName);
+    return write_known(out, stats, unsized(kName));
   });
 }
