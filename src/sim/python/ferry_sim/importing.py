@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The moment at which torch is imported: before any library of it is loaded, the stand-ins that it needs are."""
 
+import importlib.util
 import sys
 
 from ferry_sim import control, family
@@ -13,17 +14,8 @@ class _TorchFinder:
         if name != "torch":
             return None
         sys.meta_path.remove(self)
-        _prepare(_spec_of_torch(path))
+        _prepare(importlib.util.find_spec(name))
         return None
-
-
-def _spec_of_torch(path):
-    for finder in sys.meta_path:
-        find = getattr(finder, "find_spec", None)
-        spec = find("torch", path) if find else None
-        if spec is not None:
-            return spec
-    return None
 
 
 def _prepare(spec):
