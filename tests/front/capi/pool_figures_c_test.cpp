@@ -41,6 +41,22 @@ TEST_F(PoolFiguresC, CountAndAreSetBack) {
   EXPECT_EQ(figures().active_bytes[0].added, 0U);
 }
 
+TEST_F(PoolFiguresC, AShorterStructGetsWhatItKnowsAndKeepsItsSize) {
+  ferry_device_pool_figures_t out;
+  std::memset(&out, 0x5A, sizeof(out));
+  const ferry_device_pool_figures_t untouched = out;
+  constexpr std::size_t kKnown = sizeof(out) / 2;
+  out.struct_size = kKnown;
+  EXPECT_EQ(ferry_device_pool_figures(pool_, &out), FERRY_OK);
+  EXPECT_EQ(out.struct_size, kKnown);
+  const auto* const bytes = reinterpret_cast<const char*>(&out);
+  const auto* const before = reinterpret_cast<const char*>(&untouched);
+  EXPECT_EQ(std::memcmp(bytes + kKnown, before + kKnown, sizeof(out) - kKnown), 0);
+  EXPECT_NE(std::memcmp(bytes + sizeof(std::size_t), before + sizeof(std::size_t),
+                        kKnown - sizeof(std::size_t)),
+            0);
+}
+
 TEST_F(PoolFiguresC, TheMapIsCutToTheRoom) {
   void* pointer = nullptr;
   ASSERT_EQ(ferry_device_allocate(pool_, 1 << 20, nullptr, &pointer), FERRY_OK);
