@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files and images as the stand-in takes them; what cuda.h says of modules is judged by the
 // conformance suite.
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cstdio>

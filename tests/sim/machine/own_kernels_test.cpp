@@ -2,6 +2,8 @@
 // Ferry's own kernels, launched as a program does: each does on device memory what its body says.
 #include "sim/machine/own_kernels.hpp"
 
+#include <fmt/format.h>
+
 #include <numeric>
 
 #include "cuda/kernels/kernels.hpp"
