@@ -25,6 +25,7 @@
 #include "sim/order/watching.hpp"
 #include "sim/words/call_site.hpp"
 #include "sim/words/cuda_api.hpp"
+#include "sim/words/driver_log.hpp"
 #include "sim/words/settings.hpp"
 #include "sim/words/symbols.hpp"
 
@@ -140,6 +141,7 @@ CUresult Library::call(Symbol symbol, Need need, Body&& body, std::uint64_t byte
   if (deinitialized_.load(std::memory_order_relaxed)) return CUDA_ERROR_DEINITIALIZED;
   ThreadState& thread = ThreadState::mine();
   if (thread.in_host_function) return CUDA_ERROR_NOT_PERMITTED;
+  const LogDelivery delivery;
   try {
     Lock lock(mutex_);
     const CallTurn turn(machine_of_turns(), lock, symbol);

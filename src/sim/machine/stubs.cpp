@@ -7,8 +7,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <string>
 
 #include "sim/words/cuda_api.hpp"
+#include "sim/words/driver_log.hpp"
 
 // The functions are declared without parameters, under C++ names of their own: cuda.h has declared
 // the real ones. None of them looks at what it is given.
@@ -40,8 +42,11 @@ CUresult refuse(StubNumber stub) {
   static std::atomic<bool> said[static_cast<std::size_t>(StubNumber::count)];
   const auto number = static_cast<std::size_t>(stub);
   if (!said[number].exchange(true, std::memory_order_relaxed)) {
-    fmt::print(stderr, "ferry-sim: {} is not supported by the stand-in\n",
-               kStubs[number].row.elf_name);
+    const std::string text =
+        fmt::format("{} is not supported by the stand-in", kStubs[number].row.elf_name);
+    fmt::print(stderr, "ferry-sim: {}\n", text);
+    const LogDelivery delivery;
+    DriverLog::get().add(text);
   }
   return CUDA_ERROR_NOT_SUPPORTED;
 }

@@ -8,6 +8,8 @@
 #include <set>
 #include <string>
 
+#include "sim/words/driver_log.hpp"
+
 namespace ferry::sim {
 
 void say_once(std::string_view what) {
@@ -15,6 +17,7 @@ void say_once(std::string_view what) {
   if (said.contains(what)) return;
   said.emplace(what);
   fmt::print(stderr, "ferry-sim: {}\n", what);
+  DriverLog::get().add(what);
 }
 
 }  // namespace ferry::sim

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the stand-in does not do, told to the person who runs the program: each thing once.
+// What the stand-in does not do, told to the person who runs the program, and in the driver's log:
+// each thing once.
 #pragma once
 
 #include <string_view>
