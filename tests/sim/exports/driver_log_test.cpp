@@ -44,14 +44,15 @@ TEST_F(ExportsDriverLogTest, DumpsGoOnWhereTheyEnded) {
 }
 
 TEST_F(ExportsDriverLogTest, ASmallBufferGetsTheLatestAndSaysSo) {
-  DriverLog::get().add(std::string(60, 'a'));
+  const std::string longest(60, 'a');
+  DriverLog::get().add(longest);
   DriverLog::get().add("b");
   const CUlogIterator first = start;
   EXPECT_EQ(dump(3, CUDA_ERROR_INVALID_VALUE), "");
   EXPECT_EQ(start, first) << "nothing was read";
   EXPECT_EQ(dump(60), "(older messages are not there)\nb\n");
   start = first;
-  EXPECT_EQ(dump(64), std::string(60, 'a') + "\nb\n") << "just large enough";
+  EXPECT_EQ(dump(64), longest + "\nb\n") << "just large enough";
 }
 
 TEST_F(ExportsDriverLogTest, DumpsIntoAFile) {
