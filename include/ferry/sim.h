@@ -159,6 +159,53 @@ typedef struct {
 /* Copies what it is given; lives until the process ends, a reset too. A name again replaces it. */
 typedef int (*ferry_sim_register_kernel_fn)(const ferry_sim_kernel* kernel);
 
+/* Operators of a framework, for whoever brings one to the stand-in: `ferry sim run` does so for
+ * PyTorch. The hazard checker then knows what an operator touches though its kernels are skipped
+ * (kernels=skipped), and its reports name the operator and the line of the program. */
+
+/* The calling thread begins an operator: everything that it submits until the end is a part of it.
+ * name: "aten::add"; place: "train.py:31", "" where it is not known. inputs: the memory that is
+ * given to it; what it copies to the host from elsewhere, and has not copied or filled itself, is
+ * the result of a skipped kernel and reads as zeros. Operators within another one are parts of
+ * that. -1 inside a host function. */
+typedef int (*ferry_sim_operator_begin_fn)(const char* name, const char* place,
+                                           const ferry_sim_range* inputs, size_t count);
+
+/* Of `writes`, for ferry_sim_operator_touches: the operator writes the whole range, which was
+ * new to it. With kernels=skipped it reads as zeros, save for what the operator's own copies and
+ * fills put there. */
+#define FERRY_SIM_WRITES_NEW 2
+
+/* What the operator's kernels read and write: queued on `stream`, a CUstream of the device's primary
+ * context, after what the operator has submitted; in a capture an empty node that every launch
+ * takes up. All of the bytes must be device memory. -1 outside an operator, and where there is no
+ * such stream. */
+typedef int (*ferry_sim_operator_touches_fn)(int device, void* stream,
+                                             const ferry_sim_range* ranges, size_t count);
+
+/* -1 where none has begun. */
+typedef int (*ferry_sim_operator_end_fn)(void);
+
+/* A framework's allocator takes back the memory of a tensor, for reuse by work of `stream`, the one
+ * that it was allocated for, and by that of others once what is queued now on `users` (CUstreams)
+ * has ended. It is a hazard where another stream still uses it that neither comes after. Nothing is
+ * looked at where `stream` is in a capture. place: the line of the program, "" where it is not
+ * known. -1 where there is no such stream. */
+typedef int (*ferry_sim_storage_end_fn)(const char* place, int device, void* stream,
+                                        uint64_t address, size_t bytes, void* const* users,
+                                        size_t count);
+
+/* Runs what is queued, whatever the schedule, as far as nothing keeps it from running. Unlike
+ * ferry_sim_drain nobody has waited: no hazard is hidden by it, and no clock moves. -1 inside a
+ * host function. */
+typedef int (*ferry_sim_settle_fn)(void);
+
+/* An address of the host at which the same bytes lie as at a device address, for reading and
+ * writing them without the driver, order or checks. Good until that memory is freed or unmapped;
+ * for all device memory at the same distance. NULL where a part is not mapped, for memory that
+ * other processes share, for some memory of pools, and with data=none. */
+typedef void* (*ferry_sim_host_view_fn)(uint64_t address, size_t bytes);
+
 /* Time is modelled, never measured: a clock in whole picoseconds that follows from the order of the
  * program's calls alone. Setting profile=NAME (ferry sim list) or profile=/path.json says what
  * calls and operations cost; without one every operation takes a microsecond and calls take no
@@ -262,6 +309,12 @@ typedef int (*ferry_sim_thread_resume_fn)(void);
 #define FERRY_SIM_PEEK "ferry_sim_peek"
 #define FERRY_SIM_TAKE_HAZARDS "ferry_sim_take_hazards"
 #define FERRY_SIM_REGISTER_KERNEL "ferry_sim_register_kernel"
+#define FERRY_SIM_OPERATOR_BEGIN "ferry_sim_operator_begin"
+#define FERRY_SIM_OPERATOR_TOUCHES "ferry_sim_operator_touches"
+#define FERRY_SIM_OPERATOR_END "ferry_sim_operator_end"
+#define FERRY_SIM_STORAGE_END "ferry_sim_storage_end"
+#define FERRY_SIM_SETTLE "ferry_sim_settle"
+#define FERRY_SIM_HOST_VIEW "ferry_sim_host_view"
 #define FERRY_SIM_NOW_PS "ferry_sim_now_ps"
 #define FERRY_SIM_HOST_WORK "ferry_sim_host_work"
 #define FERRY_SIM_HOST_COPY "ferry_sim_host_copy"

@@ -29,6 +29,18 @@ CUDA_MEMCPY3D params_of(const Machine& machine, const CopyRequest& request) {
   return params;
 }
 
+// Without the code of kernels, device memory that an operator of a framework reads back, and that
+// neither was given to it nor was written by its copies and fills, holds what a kernel was to write
+// there. As elsewhere that reads as zeros.
+bool reads_what_a_skipped_kernel_wrote(const Call& call, const CopyRequest& request) {
+  const Machine& machine = call.machine;
+  const OperatorScope& operators = call.thread.operators;
+  return operators.current() != nullptr && Library::get().kernels().skips_unknown() &&
+         machine.addresses.contains(request.source) &&
+         !machine.addresses.contains(request.destination) &&
+         !operators.knows(request.source, request.bytes);
+}
+
 CUresult submit_copy(Call& call, Symbol symbol, const CopyRequest& request, CUstream stream,
                      bool asynchronous, std::optional<Reach> reach = std::nullopt) {
   const auto [destination, source, bytes, device_destination, device_source] = request;
@@ -47,6 +59,11 @@ CUresult submit_copy(Call& call, Symbol symbol, const CopyRequest& request, CUst
     const Reach ends = reach ? *reach : reach_of_copy(machine, device, destination, source);
     return machine.operations.copy(ends, destination, source, bytes);
   };
+  if (reads_what_a_skipped_kernel_wrote(call, request)) {
+    submission.work = [&machine, destination = destination, bytes = bytes](int device) {
+      return machine.operations.fill_rows(device, {destination, bytes}, 0, 1, bytes, 1);
+    };
+  }
   submission.node = CopyNode{params_of(machine, request)};
   return submit(call, std::move(submission));
 }

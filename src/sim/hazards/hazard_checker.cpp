@@ -121,6 +121,25 @@ void HazardChecker::note_early_end(const Toucher& user, const Ending& call,
   log_.add(pair_of_early_end(user, call), [&] { return describe_early_end(user, call, place); });
 }
 
+void HazardChecker::note_release(const StorageEnd& end, std::uint64_t address, std::uint64_t bytes,
+                                 const Clock& before) {
+  if (!log_.is_on()) return;
+  for (const std::uint64_t last = address + bytes; address < last;) {
+    const Mapping* const mapping = pages_.find(address);
+    if (mapping == nullptr) return;
+    const std::uint64_t step = std::min(last, mapping->end()) - address;
+    const std::uint64_t position = mapping->block->position + mapping->offset;
+    const std::uint64_t start = position + (address - mapping->start);
+    touched_.check_ended(start, start + step, before, [&](const Collision& collision) {
+      const MemoryPlace place = place_in(*mapping, mapping->start + (collision.start - position),
+                                         collision.end - collision.start);
+      log_.add(pair_of_early_release(collision.earlier, end),
+               [&] { return describe_early_release(collision.earlier, end, place); });
+    });
+    address += step;
+  }
+}
+
 void HazardChecker::forget_mapping(const Mapping& mapping) {
   users_.erase(mapping.buffer_id);
   if (!mapping.is_plain() && mapping.kind != Mapping::Kind::pool_allocation)

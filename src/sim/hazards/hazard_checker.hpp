@@ -38,6 +38,9 @@ class HazardChecker {
 
   // The host ends a mapping by `call`: has freed or unmapped it.
   void note_end(Ending call, const Mapping& mapping, const Clock& seen);
+  // A framework gives this memory back to its own allocator; `before`: what that may rely on.
+  void note_release(const StorageEnd& end, std::uint64_t address, std::uint64_t bytes,
+                    const Clock& before);
   // The memory goes by the order of streams, or is known to be unused.
   void forget_mapping(const Mapping& mapping);
   // The mapping goes, but its bytes stay and may serve others.

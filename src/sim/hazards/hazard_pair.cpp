@@ -8,7 +8,7 @@ namespace ferry::sim {
 namespace {
 
 HazardSide side_of(const Toucher& toucher) {
-  return {toucher.symbol, toucher.site, toucher.launch_site, toucher.operation};
+  return {toucher.symbol, toucher.site, toucher.launch_site, toucher.operation, toucher.part_of};
 }
 
 HazardKind kind_of(AccessKind earlier, AccessKind later) {
@@ -17,13 +17,17 @@ HazardKind kind_of(AccessKind earlier, AccessKind later) {
 }
 
 bool is_same_call(const HazardSide& one, const HazardSide& other) {
+  if (one.part_of != nullptr || other.part_of != nullptr)
+    return one.part_of == other.part_of && one.launch_site == other.launch_site;
   return one.symbol == other.symbol && one.site == other.site &&
          one.launch_site == other.launch_site &&
          (one.site != nullptr || one.operation == other.operation);
 }
 
 std::string name_of(const HazardSide& side) {
-  const std::string_view name = row_of(side.symbol).name;
+  if (side.symbol == Symbol::count) return "the end of a storage at " + side.part_of->place;
+  const std::string_view name =
+      side.part_of == nullptr ? row_of(side.symbol).name : std::string_view(side.part_of->name);
   return side.operation == 0 ? std::string(name)
                              : fmt::format("{} (operation {})", name, side.operation);
 }
@@ -38,7 +42,11 @@ HazardPair pair_of_collision(const Toucher& earlier, const Toucher& later) {
 }
 
 HazardPair pair_of_early_end(const Toucher& user, const Ending& ending) {
-  return {HazardKind::early_end, side_of(user), {ending.symbol, ending.site, nullptr, 0}};
+  return {HazardKind::early_end, side_of(user), {ending.symbol, ending.site, nullptr, 0, nullptr}};
+}
+
+HazardPair pair_of_early_release(const Toucher& user, const StorageEnd& end) {
+  return {HazardKind::early_release, side_of(user), {Symbol::count, nullptr, nullptr, 0, end.at}};
 }
 
 HazardPair pair_of_use_after_free(const Toucher& user) {
@@ -60,7 +68,8 @@ bool is_repeat(const HazardPair& one, const HazardPair& other) {
 }
 
 std::string with_the_calls_of(const HazardPair& pair) {
-  if (pair.second.symbol == Symbol::count) return "of the same call as " + name_of(pair.first);
+  const bool is_of_one = pair.second.symbol == Symbol::count && pair.second.part_of == nullptr;
+  if (is_of_one) return "of the same call as " + name_of(pair.first);
   return fmt::format("between the same two calls as {} and {}", name_of(pair.first),
                      name_of(pair.second));
 }

@@ -15,6 +15,7 @@ enum class HazardKind : std::uint8_t {
   read_after_write,
   write_after_write,
   early_end,
+  early_release,
   use_after_free,
   changed_source,
   changed_destination,
@@ -26,6 +27,7 @@ struct HazardSide {
   const void* site = nullptr;         // where the program called; null where that is not known
   const void* launch_site = nullptr;  // of a node of a graph that the other side is no node of
   std::uint64_t operation = 0;        // 0: the call itself, not something that it queued
+  const FrameworkOperator* part_of = nullptr;  // then that is who called
 };
 
 struct HazardPair {
@@ -36,6 +38,7 @@ struct HazardPair {
 
 [[nodiscard]] HazardPair pair_of_collision(const Toucher& earlier, const Toucher& later);
 [[nodiscard]] HazardPair pair_of_early_end(const Toucher& user, const Ending& ending);
+[[nodiscard]] HazardPair pair_of_early_release(const Toucher& user, const StorageEnd& end);
 [[nodiscard]] HazardPair pair_of_use_after_free(const Toucher& user);
 [[nodiscard]] HazardPair pair_of_changed_memory(const Toucher& copy);
 [[nodiscard]] HazardPair pair_of_gone_memory(const Toucher& copy);

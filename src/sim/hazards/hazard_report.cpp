@@ -21,8 +21,11 @@ std::string stream_name(std::uint64_t handle) {
 std::string operation_name(const Toucher& toucher) {
   const std::string member =
       toucher.member == kNoMember ? "" : fmt::format(", member {}", toucher.member);
-  return fmt::format("{} (operation {}{}{}) on {}", row_of(toucher.symbol).name, toucher.operation,
-                     member, toucher.launch == 0 ? "" : ", a node of a graph",
+  const std::string_view name = toucher.part_of == nullptr
+                                    ? row_of(toucher.symbol).name
+                                    : std::string_view(toucher.part_of->name);
+  return fmt::format("{} (operation {}{}{}) on {}", name, toucher.operation, member,
+                     toucher.launch == 0 ? "" : ", a node of a graph",
                      stream_name(toucher.stream));
 }
 
@@ -56,6 +59,15 @@ std::string called_from(const void* site) {
   return site == nullptr ? "" : fmt::format("           from {}\n", describe_call_site(site));
 }
 
+// A line of a framework's program in place of the one that called the driver.
+std::string called_from(const FrameworkOperator& operation) {
+  return operation.place.empty() ? "" : fmt::format("           from {}\n", operation.place);
+}
+
+std::string asked_for_at(const Toucher& toucher) {
+  return toucher.part_of == nullptr ? called_from(toucher.site) : called_from(*toucher.part_of);
+}
+
 std::string launched_from(const Toucher& node) {
   if (node.launch_site == nullptr) return "";
   return fmt::format("           launched from {}\n", describe_call_site(node.launch_site));
@@ -63,7 +75,7 @@ std::string launched_from(const Toucher& node) {
 
 // Where the program called for an operation.
 std::string asked_from(const Toucher& toucher) {
-  return called_from(toucher.site) + launched_from(toucher);
+  return asked_for_at(toucher) + launched_from(toucher);
 }
 
 std::string ended_from(const Ending& ending) {
@@ -104,6 +116,14 @@ std::string remedy(const Toucher& earlier, const Toucher& later) {
     text = "a plain copy from pageable memory may return before its bytes have arrived; ";
   if (is_legacy(earlier) != is_legacy(later))
     text += "a stream made with CU_STREAM_NON_BLOCKING is not ordered with the default stream; ";
+  const bool by_framework = earlier.part_of != nullptr || later.part_of != nullptr;
+  if (by_framework) {
+    return text + fmt::format(
+                      "let {} wait for {} after operation {} and before operation {} (wait_stream, "
+                      "or an event's record and wait), or synchronise with the host in between.",
+                      stream_name(later.stream), stream_name(earlier.stream), earlier.operation,
+                      later.operation);
+  }
   return text + fmt::format(
                     "record an event on {} after operation {} and let {} wait for it before "
                     "operation {}, or synchronise with the host in between.",
@@ -124,7 +144,7 @@ std::string describe_collision(const Toucher& earlier, const Toucher& later,
       kind_of(earlier.kind, later.kind), operation_name(earlier), operation_name(later),
       memory_name(place), alias_name(earlier, later, place), operation_name(earlier),
       verb(earlier.kind),
-      is_of_one_launch(earlier, later) ? called_from(earlier.site) : asked_from(earlier),
+      is_of_one_launch(earlier, later) ? asked_for_at(earlier) : asked_from(earlier),
       operation_name(later), verb(later.kind), asked_from(later), remedy(earlier, later));
 }
 
@@ -139,6 +159,21 @@ std::string describe_early_end(const Toucher& user, const Ending& ending,
       row_of(ending.symbol).name, operation_name(user), memory_name(place), operation_name(user),
       verb(user.kind), asked_from(user), ended_from(ending), user.operation,
       stream_name(user.stream));
+}
+
+std::string describe_early_release(const Toucher& user, const StorageEnd& end,
+                                   const MemoryPlace& place) {
+  const std::string stream = stream_name(end.stream);
+  return fmt::format(
+      "hazard: a tensor's memory is given back while {} may still use it\n"
+      "  memory:  {}\n"
+      "  in use:  {} {} it\n{}"
+      "  ended:   for reuse on {}\n{}"
+      "  remedy:  call record_stream on the tensor for {}, or let {} wait for operation {} "
+      "(wait_stream, wait_event) before the tensor goes.\n",
+      operation_name(user), memory_name(place), operation_name(user), verb(user.kind),
+      asked_from(user), stream, called_from(*end.at), stream_name(user.stream), stream,
+      user.operation);
 }
 
 std::string describe_use_after_free(const Toucher& user, const MemoryPlace& place) {

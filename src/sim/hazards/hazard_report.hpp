@@ -28,6 +28,11 @@ struct MemoryPlace {
 [[nodiscard]] std::string describe_early_end(const Toucher& user, const Ending& ending,
                                              const MemoryPlace& place);
 
+// A storage that goes back to a framework's allocator while an operation of another stream may still
+// use it.
+[[nodiscard]] std::string describe_early_release(const Toucher& user, const StorageEnd& end,
+                                                 const MemoryPlace& place);
+
 // An operation on memory that a call has freed in the order of a stream before it was queued.
 [[nodiscard]] std::string describe_use_after_free(const Toucher& user, const MemoryPlace& place);
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "sim/order/clock.hpp"
+#include "sim/words/framework_operator.hpp"
 #include "sim/words/symbols.hpp"
 
 namespace ferry::sim {
@@ -45,6 +46,8 @@ struct Toucher {
   std::uint64_t launch = 0;           // tells it from other launches; 0: it is no node
   const void* launch_site = nullptr;  // where the program launched the graph
   bool outlasts_call = false;         // as of the touch
+  // Of a framework, that it is a part of; null: of none.
+  const FrameworkOperator* part_of = nullptr;
 };
 
 [[nodiscard]] inline bool is_same_operation(const Toucher& one, const Toucher& other) {
@@ -59,6 +62,13 @@ struct Toucher {
 struct Ending {
   Symbol symbol = Symbol::count;
   const void* site = nullptr;
+};
+
+// A framework gives the storage of a tensor back to its own allocator, which may use it again for
+// work of this stream.
+struct StorageEnd {
+  const FrameworkOperator* at = nullptr;  // its place alone
+  std::uint64_t stream = 0;               // handle, for reports
 };
 
 // True when `earlier` is known to have ended before an operation with clock `before` begins.

@@ -30,6 +30,7 @@ class Kernels {
   [[nodiscard]] bool add(const ferry_sim_kernel& kernel);
   // From now on a name that is not known stands for a kernel that does nothing.
   void skip_unknown(bool skips) { skips_unknown_ = skips; }
+  [[nodiscard]] bool skips_unknown() const { return skips_unknown_; }
   // Null where there is none.
   [[nodiscard]] std::shared_ptr<const Kernel> find(std::string_view name) const;
 

@@ -22,6 +22,7 @@ Machine::Machine(const Settings& settings, std::vector<int> visible_devices, Haz
       virtual_memory(addresses, physical, pages, devices()),
       allocations(addresses, physical, pages),
       operations(addresses, physical, pages),
+      host_views(addresses, pages, physical),
       hazards(addresses, pages, log),
       engine(settings.schedule, settings.seed, std::move(profile)),
       contexts(engine, devices()),

@@ -110,6 +110,7 @@
 #include "sim/memory/address_space.hpp"
 #include "sim/memory/allocations.hpp"
 #include "sim/memory/host_memory.hpp"
+#include "sim/memory/host_views.hpp"
 #include "sim/memory/memory_operations.hpp"
 #include "sim/memory/page_table.hpp"
 #include "sim/memory/physical_memory.hpp"
@@ -167,6 +168,7 @@ class Machine {
   VirtualMemory virtual_memory;
   Allocations allocations;
   MemoryOperations operations;
+  HostViews host_views;
   HazardChecker hazards;
   StreamEngine engine;
   Contexts contexts;

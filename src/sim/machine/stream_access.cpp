@@ -40,6 +40,7 @@ Toucher toucher_of(const Call& call, const Operation& operation, const Submissio
   who.operation = operation.number;
   who.stream = value_of(submission.stream);
   who.symbol = submission.symbol;
+  who.part_of = submission.part_of;
   if (submission.launch != 0) {
     who.symbol = submission.added_by;
     who.site = submission.added_at;
@@ -153,6 +154,15 @@ Submission take_reading(const Machine& machine, Submission& submission) {
   return reading;
 }
 
+// What a framework's operator queues is named by it, and counts as written by it.
+void make_part_of_operator(OperatorScope& operators, Submission& submission) {
+  if (operators.current() == nullptr || submission.part_of != nullptr) return;
+  submission.part_of = operators.current();
+  for (const Touch& touch : submission.touches) {
+    if (touch.kind == AccessKind::write) operators.note_write(touch.address, touch.bytes);
+  }
+}
+
 }  // namespace
 
 CUresult find_stream(Call& call, CUstream handle, StreamUse& use) {
@@ -191,6 +201,7 @@ CUresult submit_on(Call& call, const StreamUse& use, Submission submission, Tick
   assert(use.context != nullptr);
   Machine& machine = call.machine;
   if (const CUresult result = check_implicit(call, use); result != CUDA_SUCCESS) return result;
+  make_part_of_operator(call.thread.operators, submission);
   if (CapturingStream* const in = capture_of(call, use))
     return capture_work(call, use, *in, std::move(submission));
   const std::uint64_t context = use.context->handle;

@@ -41,6 +41,8 @@ struct Submission {
   // queues the like at once.
   Symbol added_by = Symbol::count;
   const void* added_at = nullptr;
+  // Of a framework, during which it was submitted; null: during none.
+  const FrameworkOperator* part_of = nullptr;
 };
 
 }  // namespace ferry::sim

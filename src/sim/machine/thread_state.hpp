@@ -7,6 +7,8 @@
 #include <optional>
 #include <vector>
 
+#include "sim/machine/operator_scope.hpp"
+
 namespace ferry::sim {
 
 struct ThreadState {
@@ -15,6 +17,7 @@ struct ThreadState {
   std::vector<std::uint64_t> contexts;  // handles; the last is current
   bool in_host_function = false;
   int capture_mode = 0;          // a CUstreamCaptureMode: global
+  OperatorScope operators;       // of a framework, which the thread is in
   std::optional<int> host_node;  // of the modelled host, on which it takes memory; see sim.h
 
   // The calling thread's. Goes when the thread ends, but never the main thread's: static

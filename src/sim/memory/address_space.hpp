@@ -32,6 +32,7 @@ class AddressSpace {
   [[nodiscard]] bool contains(std::uint64_t address) const {
     return address >= start_ && address - start_ < size_;
   }
+  [[nodiscard]] std::uint64_t start() const { return start_; }
   [[nodiscard]] std::uint64_t size() const { return size_; }
 
  private:

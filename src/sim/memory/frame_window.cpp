@@ -61,6 +61,13 @@ void FrameWindow::give(std::uint32_t frame, const PageSet& touched) {
   warm_.push_back(frame);
 }
 
+bool FrameWindow::map(std::uint32_t frame, std::uint64_t offset, std::uint64_t bytes,
+                      std::byte* where) const {
+  const std::uint64_t in_file = frame * kFrameBytes + offset;
+  return mmap(where, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, file_,
+              static_cast<off_t>(in_file)) != MAP_FAILED;
+}
+
 bool FrameWindow::punch(std::uint32_t frame) {
   return fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                    static_cast<off_t>(frame * kFrameBytes), static_cast<off_t>(kFrameBytes)) == 0;

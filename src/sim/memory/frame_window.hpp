@@ -37,6 +37,11 @@ class FrameWindow {
 
   [[nodiscard]] std::byte* data(std::uint32_t frame) const { return base_ + frame * kFrameBytes; }
 
+  // Maps a stretch of whole pages of a frame a second time, in place of what is there. False when
+  // the system refuses. Requires: `where` begins a page.
+  [[nodiscard]] bool map(std::uint32_t frame, std::uint64_t offset, std::uint64_t bytes,
+                         std::byte* where) const;
+
   // Pages of free frames that still occupy real memory.
   [[nodiscard]] std::uint64_t resident_free_pages() const { return resident_free_pages_; }
 

@@ -103,6 +103,16 @@ CUresult MemoryOperations::fill_rows(int device, Rectangle destination, std::uin
   return CUDA_SUCCESS;
 }
 
+CUresult MemoryOperations::discard(int device, std::uint64_t address, std::uint64_t bytes) {
+  if (!addresses_.contains(address) || !may(device, Access::read_write, address, bytes))
+    return CUDA_ERROR_ILLEGAL_ADDRESS;
+  if (!physical_.with_data()) return CUDA_SUCCESS;
+  pages_.visit(address, bytes, [&](Mapping& mapping, std::uint64_t offset, std::uint64_t length) {
+    physical_.discard(*mapping.block, offset, length);
+  });
+  return CUDA_SUCCESS;
+}
+
 std::optional<std::uint64_t> MemoryOperations::load_word(int device, std::uint64_t address,
                                                          std::uint64_t bytes) {
   if (!may(device, Access::read, address, bytes)) return std::nullopt;

@@ -66,6 +66,9 @@ class MemoryOperations {
                                    std::uint64_t element_bytes, std::uint64_t width,
                                    std::uint64_t rows);
 
+  // The device memory reads as never written again. Nothing where `device` may not write it.
+  [[nodiscard]] CUresult discard(int device, std::uint64_t address, std::uint64_t bytes);
+
   // A word of 4 or 8 bytes, read and written at once. Nothing where `device` may not read it.
   // Requires: the address is a multiple of the size; load_word: there is data.
   [[nodiscard]] std::optional<std::uint64_t> load_word(int device, std::uint64_t address,

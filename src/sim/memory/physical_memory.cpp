@@ -140,6 +140,18 @@ void PhysicalMemory::read(const PhysicalBlock& block, std::uint64_t offset, std:
   }
 }
 
+bool PhysicalMemory::map_in_frame(PhysicalBlock& block, std::uint64_t offset, std::uint64_t bytes,
+                                  std::byte* where) {
+  for (std::uint64_t page = offset; page < offset + bytes; page += kPageBytes) {
+    if (peek_page(block, page) != nullptr) continue;
+    std::byte* const room = open_for_write(block, page, kPageBytes);
+    if (room == nullptr) return false;
+    std::memset(room, block.unwritten_, kPageBytes);
+  }
+  const std::uint32_t frame = block.frames_[offset / kFrameBytes]->slot;
+  return window_->map(frame, offset % kFrameBytes, bytes, where);
+}
+
 void PhysicalMemory::discard(PhysicalBlock& block, std::uint64_t offset, std::uint64_t bytes) {
   while (bytes > 0) {
     const std::uint64_t step = std::min(bytes, kPageBytes - offset % kPageBytes);

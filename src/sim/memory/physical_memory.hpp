@@ -107,6 +107,12 @@ class PhysicalMemory {
   // is used up, which only happens when a test touches more than the machine can map.
   [[nodiscard]] std::byte* open_for_write(PhysicalBlock& block, std::uint64_t offset,
                                           std::uint64_t bytes);
+  // Maps whole pages of a block a second time, at `where`, and makes them pages that were written:
+  // who has them there writes without a word. The range must lie in one frame. False when the
+  // system refuses. Requires: offset, bytes and `where` are multiples of the page; the block is not
+  // shared, and stays as it is for as long as the pages are used there.
+  [[nodiscard]] bool map_in_frame(PhysicalBlock& block, std::uint64_t offset, std::uint64_t bytes,
+                                  std::byte* where);
   // The range reads as never written again.
   void discard(PhysicalBlock& block, std::uint64_t offset, std::uint64_t bytes);
 

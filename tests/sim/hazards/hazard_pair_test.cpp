@@ -73,6 +73,25 @@ TEST(HazardPair, WithoutPlacesOnlyTheSameOperationsAreARepeat) {
   EXPECT_FALSE(is_repeat(pair, pair_of_collision(first, call_at(0, 3, AccessKind::read))));
 }
 
+TEST(HazardPair, OfOperatorsTheLinesCountAndNotTheCallsOfTheDriver) {
+  Toucher first = call_at(0, 1, AccessKind::write);
+  Toucher second = call_at(0, 2, AccessKind::read);
+  first.part_of = known_operator("aten::mul", "train.py:3");
+  second.part_of = known_operator("aten::add", "train.py:5");
+  const auto pair = pair_of_collision(first, second);
+  first.operation = 11;
+  second.symbol = Symbol::cuLaunchKernel;
+  EXPECT_TRUE(is_repeat(pair, pair_of_collision(first, second)));
+  const auto release = pair_of_early_release(second, {known_operator("", "train.py:9"), 0});
+  EXPECT_EQ(with_the_calls_of(release),
+            "between the same two calls as aten::add (operation 2) and the end of a storage at "
+            "train.py:9");
+  EXPECT_FALSE(
+      is_repeat(release, pair_of_early_release(second, {known_operator("", "train.py:8"), 0})));
+  second.part_of = known_operator("aten::add", "train.py:6");
+  EXPECT_FALSE(is_repeat(pair, pair_of_collision(first, second)));
+}
+
 TEST(HazardPair, IsNamedByItsFirstTime) {
   const Toucher copy = call_at(0x10, 7, AccessKind::read);
   EXPECT_EQ(with_the_calls_of(pair_of_collision(copy, call_at(0x20, 9, AccessKind::write))),
