@@ -29,3 +29,35 @@ def skip_kernels():
         return
     if _driver().ferry_sim_configure(b"kernels=skipped") != 0:
         say("kernels=skipped was refused: PyTorch's kernels cannot be launched")
+
+
+_found = None
+
+
+def _controls():
+    """The driver, with the types of the controls that tell it of operators."""
+    global _found
+    if _found is None:
+        _found = _driver()
+        _found.ferry_sim_operator_begin.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_size_t]
+        _found.ferry_sim_operator_touches.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t]
+        _found.ferry_sim_storage_end.argtypes = [ctypes.c_char_p, ctypes.c_int, ctypes.c_void_p, ctypes.c_uint64,
+                                                 ctypes.c_size_t, ctypes.c_void_p, ctypes.c_size_t]
+    return _found
+
+
+def operator_begin(name, place, inputs):
+    _controls().ferry_sim_operator_begin(name, place.encode(), inputs.packed(), inputs.count)
+
+
+def operator_touches(device, stream, ranges):
+    _controls().ferry_sim_operator_touches(device, stream, ranges.packed(), ranges.count)
+
+
+def operator_end():
+    _controls().ferry_sim_operator_end()
+
+
+def storage_end(place, device, stream, address, size, users):
+    handles = (ctypes.c_void_p * len(users))(*users)
+    _controls().ferry_sim_storage_end(place.encode(), device, stream, address, size, handles, len(users))
