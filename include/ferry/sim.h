@@ -165,9 +165,9 @@ typedef int (*ferry_sim_register_kernel_fn)(const ferry_sim_kernel* kernel);
 
 /* The calling thread begins an operator: everything that it submits until the end is a part of it.
  * name: "aten::add"; place: "train.py:31", "" where it is not known. inputs: the memory that is
- * given to it; what it copies to the host from elsewhere, and has not copied or filled itself, is
- * the result of a skipped kernel and reads as zeros. Operators within another one are parts of
- * that. -1 inside a host function. */
+ * given to it; with kernels=skipped, what it copies to the host from elsewhere is taken for the
+ * result of a kernel and reads as zeros. Operators within another one are parts of that. -1 inside
+ * a host function. */
 typedef int (*ferry_sim_operator_begin_fn)(const char* name, const char* place,
                                            const ferry_sim_range* inputs, size_t count);
 

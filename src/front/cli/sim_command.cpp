@@ -32,6 +32,7 @@ constexpr const char* kRuntimeLibrary = "libcudart.so.13";  // beside the driver
 struct RunOptions {
   std::optional<std::string> settings;                       // in the place of FERRY_SIM
   std::vector<std::pair<const char*, std::string>> machine;  // settings with options of their own
+  std::optional<std::string> values;                         // off or cpu
   bool no_preload = false;
   std::vector<std::string> program;
 };
@@ -62,6 +63,7 @@ void point_to_stand_in(const std::string& folder, const RunOptions& options) {
   set_variable("PYTHONPATH", joined(folder + "/python", variable("PYTHONPATH")));
   set_variable("FERRY_DRIVER", "sim");
   set_variable("FERRY_SIM_DIR", folder);
+  if (options.values) set_variable("FERRY_SIM_VALUES", *options.values);
 }
 
 // What the stand-in is to be: the settings, and those that have options of their own.
@@ -163,7 +165,8 @@ void add_run_command(CLI::App& sim, const WordsAfterDashes& words, int& exit_cod
       "  ferry sim run --gpu h200-pcie5 --capacity 24GiB -- ./program --its-option\n"
       "  ferry sim run -- python train.py\n"
       "PyTorch runs in any Python environment that has it; the stand-ins of the other libraries\n"
-      "that it imports are made when they are first needed. Its kernels are not run.\n"
+      "that it imports are made when they are first needed. Its kernels are not run; with\n"
+      "--values cpu the CPU runs each operator again, so that losses and all numbers are real.\n"
       "Settings, joined by semicolons:\n"
       "  the machine    devices=2, capacity=24GiB, profile=h200-pcie5, data=none\n"
       "  the order      schedule=lazy, schedule=random, seed=7, hazards=abort\n"
@@ -194,6 +197,11 @@ void add_run_command(CLI::App& sim, const WordsAfterDashes& words, int& exit_cod
   add_machine_option("--gpu", "profile", "The machine to be: \"ferry sim list\" names them");
   add_machine_option("--capacity", "capacity", "Memory of each device, such as 24GiB");
   add_machine_option("--devices", "devices", "How many devices there are");
+  command
+      ->add_option("--values", options->values,
+                   "PyTorch's numbers: off, what kernels should have written reads as zeros, fast; "
+                   "cpu, they are the CPU's")
+      ->check(CLI::IsMember({"off", "cpu"}));
   command->add_flag("--no-preload", options->no_preload,
                     "Only set the search path: for programs that do not bear LD_PRELOAD, such as "
                     "those built with the address sanitizer");

@@ -30,15 +30,15 @@ CUDA_MEMCPY3D params_of(const Machine& machine, const CopyRequest& request) {
 }
 
 // Without the code of kernels, device memory that an operator of a framework reads back, and that
-// neither was given to it nor was written by its copies and fills, holds what a kernel was to write
-// there. As elsewhere that reads as zeros.
+// was not given to it, holds what a kernel was to write there. As elsewhere that reads as zeros, also
+// where the operator itself copied there: it uses the same memory for one thing after another.
 bool reads_what_a_skipped_kernel_wrote(const Call& call, const CopyRequest& request) {
   const Machine& machine = call.machine;
   const OperatorScope& operators = call.thread.operators;
   return operators.current() != nullptr && Library::get().kernels().skips_unknown() &&
          machine.addresses.contains(request.source) &&
          !machine.addresses.contains(request.destination) &&
-         !operators.knows(request.source, request.bytes);
+         !operators.is_given(request.source, request.bytes);
 }
 
 CUresult submit_copy(Call& call, Symbol symbol, const CopyRequest& request, CUstream stream,

@@ -230,7 +230,8 @@ CUresult launch(Symbol symbol, const LaunchRequest& request) {
   });
 }
 
-// Those that change how a launch is ordered would have to be kept; the others only make it faster.
+// Those that change how a launch is ordered would have to be kept; the others only make it faster. A
+// kernel that is let begin before the one ahead of it has ended waits for that one itself.
 bool is_known(const CUlaunchAttribute& attribute) {
   switch (attribute.id) {
     case CU_LAUNCH_ATTRIBUTE_IGNORE:
@@ -239,6 +240,11 @@ bool is_known(const CUlaunchAttribute& attribute) {
     case CU_LAUNCH_ATTRIBUTE_PRIORITY:
     case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
     case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+    case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
+    case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
       return true;
     default:
       return false;

@@ -21,10 +21,9 @@ bool OperatorScope::end() {
   return true;
 }
 
-bool OperatorScope::knows(std::uint64_t address, std::uint64_t bytes) const {
-  const AddressRange range{address, bytes};
-  const auto overlaps = [&](const AddressRange& other) { return other.overlaps(range); };
-  return std::ranges::any_of(inputs_, overlaps) || std::ranges::any_of(written_, overlaps);
+bool OperatorScope::is_given(std::uint64_t address, std::uint64_t bytes) const {
+  return std::ranges::any_of(
+      inputs_, [&](const AddressRange& input) { return input.overlaps({address, bytes}); });
 }
 
 std::vector<AddressRange> OperatorScope::unwritten_in(const AddressRange& range) const {

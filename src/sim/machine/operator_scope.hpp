@@ -36,8 +36,8 @@ class OperatorScope {
   void note_write(std::uint64_t address, std::uint64_t bytes) {
     written_.push_back({address, bytes});
   }
-  // Whether some of the memory was given to it, or is written by itself as far as that is known.
-  [[nodiscard]] bool knows(std::uint64_t address, std::uint64_t bytes) const;
+  // Whether some of the memory was given to it.
+  [[nodiscard]] bool is_given(std::uint64_t address, std::uint64_t bytes) const;
   // The parts of a range that are not written by itself as far as that is known.
   [[nodiscard]] std::vector<AddressRange> unwritten_in(const AddressRange& range) const;
 

@@ -94,6 +94,17 @@ TEST(SimRun, OptionsOfTheMachineAreSettings) {
   EXPECT_EQ(sim({"run", "--gpu", "nothing", "--", "env"}).exit_code, 2);
 }
 
+TEST(SimCommand, ValuesAreThoseOfTheOptionOrOfTheEnvironment) {
+  EXPECT_THAT(sim({"run", "--values", "cpu", "--", "env"}).out, has_line("FERRY_SIM_VALUES=cpu"));
+  EXPECT_THAT(sim({"run", "--values", "off", "--", "env"}, {"FERRY_SIM_VALUES=cpu"}).out,
+              has_line("FERRY_SIM_VALUES=off"));
+  EXPECT_THAT(sim({"run", "--", "env"}, {"FERRY_SIM_VALUES=cpu"}).out,
+              has_line("FERRY_SIM_VALUES=cpu"));
+  const Outcome wrong = sim({"run", "--values", "gpu", "--", "env"});
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("off"));
+}
+
 TEST(SimRun, PassesArgumentsAndExitCodeThrough) {
   const Outcome run =
       sim({"run", "--", "sh", "-c", "echo \"$0 $1\"; exit 7", "--one", "two words"});

@@ -43,6 +43,8 @@ def _controls():
         _found.ferry_sim_operator_touches.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t]
         _found.ferry_sim_storage_end.argtypes = [ctypes.c_char_p, ctypes.c_int, ctypes.c_void_p, ctypes.c_uint64,
                                                  ctypes.c_size_t, ctypes.c_void_p, ctypes.c_size_t]
+        _found.ferry_sim_host_view.argtypes = [ctypes.c_uint64, ctypes.c_size_t]
+        _found.ferry_sim_host_view.restype = ctypes.c_void_p
     return _found
 
 
@@ -61,3 +63,13 @@ def operator_end():
 def storage_end(place, device, stream, address, size, users):
     handles = (ctypes.c_void_p * len(users))(*users)
     _controls().ferry_sim_storage_end(place.encode(), device, stream, address, size, handles, len(users))
+
+
+def settle():
+    """Queued work runs, and nothing is ordered by it."""
+    _controls().ferry_sim_settle()
+
+
+def host_view(address, size):
+    """Where the host finds the bytes of device memory; None where it cannot."""
+    return _controls().ferry_sim_host_view(address, size)

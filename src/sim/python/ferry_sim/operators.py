@@ -7,7 +7,7 @@ import threading
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from ferry_sim import control, places, storages
+from ferry_sim import control, places, storages, values
 from ferry_sim.touches import READS, WRITES, WRITES_NEW, Ranges, add_span, add_tensor
 
 # They make memory and leave it as it is.
@@ -20,7 +20,8 @@ class _Kind:
 
     def __init__(self, function):
         schema = function._schema
-        self.name = schema.name.encode()
+        self.name = schema.name
+        self.label = schema.name.encode()
         self.records_stream = schema.name == "aten::record_stream"
         self.written = [(index, argument.name) for index, argument in enumerate(schema.arguments)
                         if argument.alias_info is not None and argument.alias_info.is_write]
@@ -29,6 +30,8 @@ class _Kind:
 
 
 _kinds = {}
+_with_values = values.are_on()
+_said = False
 
 
 def _kind_of(function):
@@ -85,13 +88,32 @@ def _run(function, args, kwargs, inputs):
     for tensor in inputs:
         if _is_filled(tensor):
             add_span(given, tensor)
-    control.operator_begin(kind.name, places.current_line(), given)
+    line = places.current_line()
+    control.operator_begin(kind.label, line, given)
     try:
-        result = function(*args, **kwargs)
+        if _with_values and values.is_shaped_by_values(kind.name, args):
+            result = values.run_shaped(function, args, kwargs)
+        else:
+            result = function(*args, **kwargs)
         _tell(kind, args, kwargs, inputs, result)
+        if not _with_values:
+            _say_where_values_are_asked_for(kind.name, args, result, line)
+        elif kind.touches and not values.is_shaped_by_values(kind.name, args):
+            result = values.rerun(kind.name, function, args, kwargs, result)
         return result
     finally:
         control.operator_end()
+
+
+def _say_where_values_are_asked_for(name, args, result, line):
+    """Once: most programs read a loss now and then."""
+    global _said
+    to_host = name in ("aten::_to_copy", "aten::copy_") and not (result.is_cuda if name == "aten::_to_copy" else args[0].is_cuda)
+    if _said or not (to_host or name == "aten::_local_scalar_dense" or values.is_shaped_by_values(name, args)):
+        return
+    _said = True
+    control.say(f"{line}: {name} asks for values, and kernels are not run: what they should have written reads as zeros "
+                "(said once). For the CPU's numbers: ferry sim run --values cpu")
 
 
 def _written_arguments(kind, args, kwargs):
@@ -116,7 +138,7 @@ def _tell(kind, args, kwargs, inputs, result):
             continue
         stream = torch._C._cuda_getCurrentRawStream(tensor.device.index)
         storages.begin(tensor, stream)
-        touch(tensor, WRITES_NEW)
+        touch(tensor, WRITES if _with_values else WRITES_NEW)
     for device, ranges in touched.items():
         control.operator_touches(device, torch._C._cuda_getCurrentRawStream(device), ranges)
 
@@ -141,6 +163,8 @@ def _follow_threads(mode):
 def watch():
     """Around the whole program, from now on."""
     storages.watch()
+    if _with_values:
+        values.watch_graphs()
     mode = _Operators()
     mode.__enter__()
     _follow_threads(mode)

@@ -17,7 +17,7 @@ class _Storage:
 
     def __init__(self, storage, device, stream):
         key = storage._cdata
-        self.reference = weakref.ref(storage, lambda _: _end(key))
+        self.reference = weakref.ref(storage, lambda reference: _end(key, reference))
         self.device = device
         self.stream = stream
         self.take(storage)
@@ -28,9 +28,14 @@ class _Storage:
         self.size = storage.nbytes()
 
 
+def _known(storage):
+    """What is kept of it; nothing where that is of an earlier storage at the same address."""
+    known = _alive.get(storage._cdata)
+    return known if known is not None and known.reference() is storage else None
+
+
 def is_known(tensor):
-    known = _alive.get(tensor.untyped_storage()._cdata)
-    return known is not None
+    return _known(tensor.untyped_storage()) is not None
 
 
 def begin(tensor, stream):
@@ -42,7 +47,7 @@ def begin(tensor, stream):
 
 def use(tensor, stream):
     """The program has told the allocator that this stream uses the tensor's memory, too."""
-    known = _alive.get(tensor.untyped_storage()._cdata)
+    known = _known(tensor.untyped_storage())
     if known is not None:
         known.users.append(stream)
 
@@ -50,7 +55,7 @@ def use(tensor, stream):
 def check(tensor):
     """An operator may have given the storage other memory (resize_, out=)."""
     storage = tensor.untyped_storage()
-    known = _alive.get(storage._cdata)
+    known = _known(storage)
     if known is not None and known.address != storage.data_ptr():
         _tell_end(known)
         known.take(storage)
@@ -64,9 +69,10 @@ def _tell_end(known):
         control.storage_end(line, known.device, known.stream, known.address, known.size, known.users)
 
 
-def _end(key):
-    known = _alive.pop(key, None)
-    if known is not None and torch is not None:
+def _end(key, reference):
+    known = _alive.get(key)
+    if known is not None and known.reference is reference:
+        del _alive[key]
         _tell_end(known)
 
 
@@ -75,7 +81,7 @@ def _watch_resize():
     resize = torch.UntypedStorage.resize_
 
     def resize_and_tell(storage, size):
-        known = _alive.get(storage._cdata)
+        known = _known(storage)
         if known is not None and size == 0:
             _tell_end(known)
         result = resize(storage, size)
