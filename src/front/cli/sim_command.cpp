@@ -63,6 +63,9 @@ void point_to_stand_in(const std::string& folder, const RunOptions& options) {
   set_variable("PYTHONPATH", joined(folder + "/python", variable("PYTHONPATH")));
   set_variable("FERRY_DRIVER", "sim");
   set_variable("FERRY_SIM_DIR", folder);
+  // PyTorch keeps kernels that it compiles under the name of the architecture: here they are empty,
+  // and a real GPU would load them later.
+  set_variable("USE_PYTORCH_KERNEL_CACHE", "0");
   if (options.values) set_variable("FERRY_SIM_VALUES", *options.values);
 }
 

@@ -54,6 +54,7 @@ TEST(SimRun, PointsEveryWayToTheStandIn) {
               has_line("LD_PRELOAD=" + folder + "/libcuda.so.1:" + folder + "/libcudart.so.13"));
   EXPECT_THAT(run.out, has_line("PYTHONPATH=" + folder + "/python"));
   EXPECT_THAT(run.out, has_line("FERRY_DRIVER=sim"));
+  EXPECT_THAT(run.out, has_line("USE_PYTORCH_KERNEL_CACHE=0"));
   EXPECT_THAT(run.out, has_line("FERRY_SIM=devices=3"));
 }
 

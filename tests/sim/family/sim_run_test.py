@@ -74,6 +74,15 @@ side.synchronize()
             self.assertEqual(result.returncode, status, result.stderr)
             self.assertEqual("hazard: read after write" in result.stderr, status == 66, result.stderr)
 
+    def test_no_empty_kernels_are_left_for_a_real_gpu(self):
+        result = self.sim_run("""
+import torch
+print(torch.special.modified_bessel_i1(torch.ones(3, device="cuda")).shape, torch.sinc(torch.ones(3, device="cuda")).shape)
+print(torch.gcd(torch.ones(3, device="cuda", dtype=torch.int), 2 * torch.ones(3, device="cuda", dtype=torch.int)).shape)
+""")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual([str(path) for path in Path(self.cache.name).rglob("*") if "kernels" in path.parts], [])
+
     def test_out_of_memory_is_torchs_own_error(self):
         result = self.sim_run("""
 import torch
