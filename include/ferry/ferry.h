@@ -152,7 +152,43 @@ FERRY_API ferry_status ferry_device_record_use(ferry_device_pool* pool, void* po
  *   - errors: none */
 FERRY_API ferry_status ferry_device_stream_will_end(ferry_device_pool* pool, void* stream);
 
-/* Returns idle memory to the driver until the pool holds at most `keep_bytes`.
+/* Takes a private pool of a pool into use once more; the first time makes it. It has memory of its
+ * own, for work that may come back to it at any time, as the launches of a captured graph do: what
+ * is freed there serves the same stream in the same private pool alone.
+ *   - requires: a live pool; `name` is the caller's choice, not 0
+ *   - stream order: none
+ *   - blocks host: never
+ *   - errors: INVALID_ARGUMENT (the name is 0) */
+FERRY_API ferry_status ferry_private_pool_retain(ferry_device_pool* pool, uint64_t name);
+
+/* Takes back one ferry_private_pool_retain. After the last the name is forgotten: idle memory of the
+ * private pool serves the whole pool again, and live blocks follow when they are freed.
+ *   - requires: the graphs that use the private pool's memory are not launched again after the last
+ *   - stream order: the memory is reused after all work of the device that is queued by then
+ *   - blocks host: never
+ *   - errors: INVALID_ARGUMENT (the private pool is not in use) */
+FERRY_API ferry_status ferry_private_pool_release(ferry_device_pool* pool, uint64_t name);
+
+/* How often a private pool is retained; 0 where it is not in use.
+ *   - requires: a live pool
+ *   - stream order: none
+ *   - blocks host: never
+ *   - errors: none */
+FERRY_API ferry_status ferry_private_pool_use_count(ferry_device_pool* pool, uint64_t name,
+                                                    uint64_t* count);
+
+/* As ferry_device_allocate, from a private pool; freed by ferry_device_free.
+ *   - requires: a private pool in use; a living stream of the device's primary context, which may be
+ *               in a capture
+ *   - stream order: usable by work queued on `stream` after the call, and by each launch of a graph
+ *                   that was captured so, until the private pool is released
+ *   - blocks host: only when memory is short and no capture goes on
+ *   - errors: as ferry_device_allocate; INVALID_ARGUMENT (the private pool is not in use) */
+FERRY_API ferry_status ferry_private_pool_allocate(ferry_device_pool* pool, uint64_t name,
+                                                   size_t bytes, void* stream, void** pointer);
+
+/* Returns idle memory to the driver until the pool holds at most `keep_bytes`. Private pools in use
+ * keep theirs.
  *   - requires: a live pool; `returned_bytes` may be NULL
  *   - stream order: none
  *   - blocks host: where idle memory still waits for queued work

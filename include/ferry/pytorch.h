@@ -47,6 +47,7 @@ typedef struct ferry_device_block {
   void* stream;  /* whose memory it is */
   int32_t state; /* a ferry_block_state */
   int32_t small; /* 1: in memory that is cut into blocks of up to 32 KiB */
+  uint64_t private_pool; /* see ferry_private_pool_retain; 0: in none */
 } ferry_device_block;
 
 /* Figures of a pool of pinned memory. */

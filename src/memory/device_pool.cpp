@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "driver/mutex.hpp"
+#include "memory/heap_registry.hpp"
 #include "memory/placer.hpp"
 #include "memory/pool_audit.hpp"
 #include "memory/pool_map.hpp"
@@ -15,22 +16,22 @@
 
 namespace ferry {
 
-namespace {
-
-constexpr Status kForeignStream(Code::invalid_argument, "a stream of another context or device");
-
-}  // namespace
-
 class DevicePool::Impl {
  public:
   Impl(Device& device, Bytes limit, Bytes total_memory)
-      : state_(device, limit, total_memory), reclaimer_(state_), placer_(state_, reclaimer_) {}
+      : state_(device, limit, total_memory),
+        registry_(state_),
+        reclaimer_(state_),
+        placer_(state_, reclaimer_) {}
   ~Impl();
 
-  Result<DeviceAddress> allocate(Bytes bytes, StreamRef stream);
+  Result<DeviceAddress> allocate(Bytes bytes, StreamRef stream, std::uint64_t private_pool);
   Status free(DeviceAddress address, StreamRef stream);
   Status record_use(DeviceAddress address, StreamRef stream);
   void stream_will_end(StreamRef stream);
+  void retain_private(std::uint64_t pool);
+  Status release_private(std::uint64_t pool);
+  std::uint64_t private_uses(std::uint64_t pool) const;
   Result<Bytes> trim(Bytes keep);
   void set_limit(Bytes limit);
   DevicePoolStats stats() const;
@@ -41,10 +42,6 @@ class DevicePool::Impl {
   Status audit();
 
  private:
-  Result<std::uint32_t> heap_index(StreamRef stream) FERRY_REQUIRES(mutex_);
-  std::optional<std::uint32_t> adopt_ended_heap(StreamRef stream) FERRY_REQUIRES(mutex_);
-  Result<bool> is_ours(StreamRef stream) const FERRY_REQUIRES(mutex_);
-  Status check_stream(StreamRef stream) const FERRY_REQUIRES(mutex_);
   Status not_live(DeviceAddress address) const FERRY_REQUIRES(mutex_);
   PendingFree collect_fences(DeviceAddress address, const LiveBlock& block, StreamRef stream)
       FERRY_REQUIRES(mutex_);
@@ -54,6 +51,7 @@ class DevicePool::Impl {
 
   mutable Mutex mutex_{LockRank::memory};
   PoolState state_ FERRY_GUARDED_BY(mutex_);
+  HeapRegistry registry_ FERRY_GUARDED_BY(mutex_);
   Reclaimer reclaimer_ FERRY_GUARDED_BY(mutex_);
   Placer placer_ FERRY_GUARDED_BY(mutex_);
 };
@@ -65,10 +63,11 @@ DevicePool::Impl::~Impl() {
   state_.foreign_uses.give_back_all(state_.events);
 }
 
-Result<DeviceAddress> DevicePool::Impl::allocate(Bytes bytes, StreamRef stream) {
+Result<DeviceAddress> DevicePool::Impl::allocate(Bytes bytes, StreamRef stream,
+                                                 std::uint64_t private_pool) {
   if (bytes.count == 0) return DeviceAddress{};
   const MutexLock lock(mutex_);
-  const Result<std::uint32_t> user = heap_index(stream);
+  const Result<std::uint32_t> user = registry_.heap_for(stream, private_pool);
   if (!user) return user.error();
   Result<LiveBlock> block = placer_.find(*user, bytes.count);
   if (!block) {
@@ -89,56 +88,6 @@ Result<DeviceAddress> DevicePool::Impl::allocate(Bytes bytes, StreamRef stream) 
   return address;
 }
 
-// The heap of a stream; on first sight one that a stream of the past has left, or a new one.
-Result<std::uint32_t> DevicePool::Impl::heap_index(StreamRef stream) {
-  const std::uint64_t key = stream_key(stream);
-  if (const auto known = state_.heap_of.find(key); known != state_.heap_of.end())
-    return known->second;
-  FERRY_TRY(check_stream(stream));
-  std::optional<std::uint32_t> index = adopt_ended_heap(stream);
-  if (!index) {
-    index = static_cast<std::uint32_t>(state_.heaps.size());
-    state_.heaps.push_back(std::make_unique<Heap>(stream, key));
-  }
-  state_.heap_of.insert({key, *index});
-  return *index;
-}
-
-// A heap may change hands when all work of its stream has ended: nothing of the past can then
-// collide with the new stream. Only the longest ended are asked, so that a crowd of them costs
-// nothing.
-std::optional<std::uint32_t> DevicePool::Impl::adopt_ended_heap(StreamRef stream) {
-  constexpr std::size_t kMostAsked = 4;
-  std::vector<std::uint32_t>& ended = state_.ended_heaps;
-  for (std::size_t i = 0; i < std::min(kMostAsked, ended.size()); ++i) {
-    const std::uint32_t index = ended[i];
-    Heap& heap = *state_.heaps[index];
-    heap.clock.poll(state_.events);
-    if (!heap.clock.passed(heap.clock.now())) continue;
-    ended.erase(ended.begin() + static_cast<std::ptrdiff_t>(i));
-    heap.stream = stream;
-    heap.key = stream_key(stream);
-    heap.ended = false;
-    return index;
-  }
-  return std::nullopt;
-}
-
-// Whether the pool can fence the stream: its fences are events of the device's primary context,
-// which other contexts' streams cannot record. The driver is asked only about streams that the pool
-// does not know. Error: no living stream has the handle.
-Result<bool> DevicePool::Impl::is_ours(StreamRef stream) const {
-  if (is_default(stream)) return true;
-  if (state_.heap_of.find(stream_key(stream)) != state_.heap_of.end()) return true;
-  return state_.device.owns(stream);
-}
-
-Status DevicePool::Impl::check_stream(StreamRef stream) const {
-  const Result<bool> ours = is_ours(stream);
-  if (!ours) return Status(Code::invalid_argument, "a handle of no living stream");
-  return *ours ? Status() : kForeignStream;
-}
-
 Status DevicePool::Impl::free(DeviceAddress address, StreamRef stream) {
   if (address.is_null()) return {};
   const MutexLock lock(mutex_);
@@ -146,7 +95,8 @@ Status DevicePool::Impl::free(DeviceAddress address, StreamRef stream) {
   if (entry == state_.live.end()) return not_live(address);
   const LiveBlock block = entry->second;
   // A stream that is gone cannot be asked; the block is quarantined then.
-  if (const Result<bool> ours = is_ours(stream); ours && !*ours) return kForeignStream;
+  if (const Result<bool> ours = registry_.is_ours(stream); ours && !*ours) return kForeignStream;
+  const ApartFromCaptures apart(state_);
   PendingFree pending = collect_fences(address, block, stream);
   state_.live.erase(entry);
   --state_.stats.allocations;
@@ -176,7 +126,11 @@ PendingFree DevicePool::Impl::collect_fences(DeviceAddress address, const LiveBl
   PendingFree pending;
   pending.block = block;
   const auto fence_on = [&](StreamRef foreign) {
-    const Result<EventHandle> event = state_.events.record(foreign);
+    // An event on a captured stream would become a part of the graph, and tell of nothing.
+    const Result<EventHandle> event =
+        state_.captures(foreign)
+            ? Result<EventHandle>(Status(Code::capture_active, "the stream is being captured"))
+            : state_.events.record(foreign);
     if (event) {
       pending.events.push_back(*event);
     } else {
@@ -206,37 +160,51 @@ void DevicePool::Impl::free_at_once(const LiveBlock& block, StreamRef stream) {
   }
   heap.put_back(Placement{block.space, block.id}, heap.clock.tick());
   // While there is one stream only, nobody else can ask for the memory and no event is needed. If
-  // the mark fails, the memory simply stays with its stream until the device is waited for.
-  if (state_.heaps.size() > 1) static_cast<void>(heap.clock.mark_if_few(state_.events, stream));
+  // the mark fails, the memory simply stays with its stream until the device is waited for. That of
+  // a private pool stays in any case.
+  if (state_.heaps.size() > 1 && !heap.is_private() && !state_.captures(stream))
+    static_cast<void>(heap.clock.mark_if_few(state_.events, stream));
 }
 
 Status DevicePool::Impl::record_use(DeviceAddress address, StreamRef stream) {
   const MutexLock lock(mutex_);
   const auto entry = state_.live.find(address.value);
   if (entry == state_.live.end()) return not_live(address);
-  FERRY_TRY(check_stream(stream));
+  FERRY_TRY(registry_.check_stream(stream));
+  if (is_per_thread(stream) && state_.captures(stream))
+    return Status(Code::capture_active, "the stream is being captured");
   return state_.foreign_uses.add(address, stream, state_.events);
 }
 
 void DevicePool::Impl::stream_will_end(StreamRef stream) {
   const MutexLock lock(mutex_);
   state_.foreign_uses.stream_will_end(stream, state_.events);
-  const auto known = state_.heap_of.find(stream_key(stream));
-  if (known == state_.heap_of.end()) return;
-  Heap& heap = *state_.heaps[known->second];
-  heap.return_all_empty_slabs();
-  static_cast<void>(heap.clock.mark(state_.events, stream));
-  heap.ended = true;
-  state_.ended_heaps.push_back(known->second);
-  state_.heap_of.erase(known);
+  registry_.stream_will_end(stream);
+}
+
+void DevicePool::Impl::retain_private(std::uint64_t pool) {
+  const MutexLock lock(mutex_);
+  registry_.retain(pool);
+}
+
+Status DevicePool::Impl::release_private(std::uint64_t pool) {
+  const MutexLock lock(mutex_);
+  return registry_.release(pool);
+}
+
+std::uint64_t DevicePool::Impl::private_uses(std::uint64_t pool) const {
+  const MutexLock lock(mutex_);
+  const auto known = state_.private_pools.find(pool);
+  return known == state_.private_pools.end() ? 0 : known->second.uses;
 }
 
 Result<Bytes> DevicePool::Impl::trim(Bytes keep) {
   const MutexLock lock(mutex_);
+  const ApartFromCaptures apart(state_);
   const std::uint64_t before = state_.committed;
   reclaimer_.poll_fences();
   FERRY_TRY(reclaimer_.release_down_to(keep.count));
-  if (state_.committed > keep.count && reclaimer_.has_waiting()) {
+  if (state_.committed > keep.count && reclaimer_.has_waiting() && !state_.captures_anything()) {
     FERRY_TRY(reclaimer_.synchronize());
     FERRY_TRY(reclaimer_.release_down_to(keep.count));
   }
@@ -328,7 +296,21 @@ Result<std::unique_ptr<DevicePool>> DevicePool::create(Device& device,
 }
 
 Result<DeviceAddress> DevicePool::allocate(Bytes bytes, StreamRef stream) {
-  return impl_->allocate(bytes, stream);
+  return impl_->allocate(bytes, stream, 0);
+}
+Result<DeviceAddress> DevicePool::allocate_private(std::uint64_t pool, Bytes bytes,
+                                                   StreamRef stream) {
+  if (pool == 0) return Status(Code::invalid_argument, "0 names no private pool");
+  return impl_->allocate(bytes, stream, pool);
+}
+void DevicePool::retain_private(std::uint64_t pool) {
+  impl_->retain_private(pool);
+}
+Status DevicePool::release_private(std::uint64_t pool) {
+  return impl_->release_private(pool);
+}
+std::uint64_t DevicePool::private_uses(std::uint64_t pool) const {
+  return impl_->private_uses(pool);
 }
 Status DevicePool::free(DeviceAddress address, StreamRef stream) {
   return impl_->free(address, stream);

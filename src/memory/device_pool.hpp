@@ -56,8 +56,9 @@ struct PoolBlock {
   PoolBlockState state = PoolBlockState::idle;
   DeviceAddress segment;  // the stretch of memory that it lies in
   Bytes segment_size;
-  StreamRef stream;    // of the heap that it belongs to
-  bool slabs = false;  // in memory that is cut into small blocks
+  StreamRef stream;                // of the heap that it belongs to
+  bool slabs = false;              // in memory that is cut into small blocks
+  std::uint64_t private_pool = 0;  // 0: in none
 };
 
 class DevicePool {
@@ -90,6 +91,20 @@ class DevicePool {
   // Call before a stream is destroyed: its idle memory can then serve others without a device
   // synchronisation.
   void stream_will_end(StreamRef stream);
+
+  // A private pool has memory of its own, for work that may come back to it at any time, as the
+  // launches of a captured graph do: what is freed there serves the same stream in the same pool
+  // alone. It is in use from its first retain until each has been released; then its idle memory
+  // serves all after the work queued up to that moment, and what is still live follows when it is
+  // freed. Names are the caller's, not 0. Error of release: invalid_argument (not in use).
+  void retain_private(std::uint64_t pool);
+  [[nodiscard]] Status release_private(std::uint64_t pool);
+  [[nodiscard]] std::uint64_t private_uses(std::uint64_t pool) const;
+
+  // As allocate, from a private pool in use; `stream` may be in a capture, which stays as it is.
+  // Nothing waits for the device then. Error, too: invalid_argument (the pool is not in use).
+  [[nodiscard]] Result<DeviceAddress> allocate_private(std::uint64_t pool, Bytes bytes,
+                                                       StreamRef stream);
 
   // Returns idle physical memory to the driver until the pool holds at most `keep`; the amount
   // returned. Blocks the host where idle memory still waits for queued work.

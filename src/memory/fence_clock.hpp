@@ -18,10 +18,16 @@ class FenceClock {
   [[nodiscard]] std::uint64_t now() const { return now_; }
   std::uint64_t tick() { return ++now_; }
 
-  [[nodiscard]] bool passed(std::uint64_t stamp) const { return stamp <= passed_; }
-  [[nodiscard]] std::uint64_t passed_stamp() const {
-    return passed_;
-  }  // the latest that has passed
+  // Whether a tick has passed; nothing has while the clock is held.
+  [[nodiscard]] bool passed(std::uint64_t stamp) const {
+    return passed_ >= held_until_ && stamp <= passed_;
+  }
+  // The latest that has passed. Requires: passed(0).
+  [[nodiscard]] std::uint64_t passed_stamp() const { return passed_; }
+
+  // Work that no free has announced may use the heap's memory, old frees included: from now on
+  // nothing has passed before everything queued up to now is done.
+  void hold() { held_until_ = tick(); }
 
   // Whether an event already stands for everything up to now (or nothing needs one).
   [[nodiscard]] bool marked() const { return marked_ == now_; }
@@ -59,6 +65,7 @@ class FenceClock {
   std::uint64_t now_ = 0;
   std::uint64_t marked_ = 0;
   std::uint64_t passed_ = 0;
+  std::uint64_t held_until_ = 0;
   std::deque<Mark> marks_;  // oldest first
 };
 

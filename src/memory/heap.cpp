@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "memory/heap.hpp"
 
+#include <algorithm>
+
 namespace ferry {
 
 std::optional<Placement> Heap::take_idle(SpaceKind kind, std::uint64_t size, std::uint64_t newest) {
@@ -33,6 +35,11 @@ void Heap::return_empty_slabs(std::size_t size_class, bool keep_spares) {
 void Heap::return_all_empty_slabs() {
   for (std::size_t size_class = 0; size_class < kSizeClasses; ++size_class)
     return_empty_slabs(size_class, false);
+}
+
+bool Heap::holds_memory() const {
+  return std::any_of(spaces.begin(), spaces.end(),
+                     [](const HeapSpace& entry) { return entry.space->committed() > 0; });
 }
 
 std::uint64_t Heap::idle_bytes() const {

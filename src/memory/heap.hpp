@@ -33,8 +33,9 @@ struct Heap {
   Heap(StreamRef stream_ref, std::uint64_t stream_key) : stream(stream_ref), key(stream_key) {}
 
   StreamRef stream;
-  std::uint64_t key;   // of the stream, as its thread named it
-  bool ended = false;  // the stream is gone, or about to go
+  std::uint64_t key;               // of the stream, as its thread named it
+  bool ended = false;              // the stream is gone, or about to go
+  std::uint64_t private_pool = 0;  // that it belongs to; its memory serves no other heap then
   FenceClock clock;
   SlabCache slabs;
   std::vector<HeapSpace> spaces;  // never shrinks: its indices are handed out
@@ -65,7 +66,9 @@ struct Heap {
   void return_empty_slabs(std::size_t size_class, bool keep_spares);
   void return_all_empty_slabs();
 
+  [[nodiscard]] bool is_private() const { return private_pool != 0; }
   [[nodiscard]] std::uint64_t idle_bytes() const;  // linear
+  [[nodiscard]] bool holds_memory() const;
 };
 
 }  // namespace ferry

@@ -32,6 +32,7 @@ Result<LiveBlock> Placer::allocate_in_slab(std::uint32_t user, std::uint64_t byt
   const std::size_t size_class = class_of(bytes);
   std::optional<SlabSlot> slot = heap.slabs.take(size_class);
   if (!slot && !state_.pending.empty()) {
+    const ApartFromCaptures apart(state_);
     reclaimer_.poll_fences();
     slot = heap.slabs.take(size_class);
   }
@@ -58,6 +59,7 @@ Result<LiveBlock> Placer::place(std::uint32_t user, SpaceKind kind, std::uint64_
   const std::uint64_t live = state_.stats.allocated_bytes.count;
   if (size > state_.budget() || live > state_.budget() - size)
     return Status(Code::out_of_memory, "device pool");
+  const ApartFromCaptures apart(state_);
   bool waited = false;
   for (;;) {
     reclaimer_.poll_fences();
@@ -65,7 +67,7 @@ Result<LiveBlock> Placer::place(std::uint32_t user, SpaceKind kind, std::uint64_
     if (const auto block = borrow(user, kind, size)) return *block;
     Result<LiveBlock> grown = grow(user, kind, size);
     if (grown || grown.error().code() != Code::out_of_memory) return grown;
-    if (waited) return grow_anywhere(user, kind, size);
+    if (waited || a_capture_is_on(user)) return grow_anywhere(user, kind, size);
     ++state_.stats.num_alloc_retries;
     FERRY_TRY(reclaimer_.synchronize());
     waited = true;
@@ -83,19 +85,27 @@ std::optional<LiveBlock> Placer::take_idle(std::uint32_t heap_index, std::uint32
 
 std::optional<LiveBlock> Placer::borrow(std::uint32_t user, SpaceKind kind, std::uint64_t size) {
   if (kind != SpaceKind::blocks || size < kSmallestBorrowed) return std::nullopt;
+  if (state_.heaps[user]->is_private()) return std::nullopt;
+  std::optional<bool> may_mark;
   for (std::uint32_t index = 0; index < state_.heaps.size(); ++index) {
-    if (index == user) continue;
+    if (index == user || state_.heaps[index]->is_private()) continue;
     FenceClock& clock = state_.heaps[index]->clock;
-    if (!clock.marked()) {
+    if (!clock.marked() && !may_mark) may_mark = !a_capture_is_on(user);
+    if (!clock.marked() && *may_mark) {
       // Frees without a mark: the stream may be gone, so an event of the whole context stands for
       // it. Drivers without such events leave the memory where it is until the device is waited
       // for.
       static_cast<void>(clock.mark_context(state_.events));
       clock.poll(state_.events);
     }
+    if (!clock.passed(0)) continue;
     if (const auto block = take_idle(index, user, kind, size, clock.passed_stamp())) return block;
   }
   return std::nullopt;
+}
+
+bool Placer::a_capture_is_on(std::uint32_t user) const {
+  return state_.captures(state_.heaps[user]->stream) || state_.captures_anything();
 }
 
 Result<LiveBlock> Placer::grow(std::uint32_t user, SpaceKind kind, std::uint64_t size) {
@@ -109,11 +119,14 @@ Result<LiveBlock> Placer::grow(std::uint32_t user, SpaceKind kind, std::uint64_t
 }
 
 // The last resort, when every fence has passed: the opening that needs the least new memory,
-// wherever it is. Slabs stay in their own heap, which knows them by its own spaces.
+// wherever it is. Slabs stay in their own heap, which knows them by its own spaces, and private
+// pools in theirs.
 Result<LiveBlock> Placer::grow_anywhere(std::uint32_t user, SpaceKind kind, std::uint64_t size) {
   std::optional<Opening> best;
   for (std::uint32_t index = 0; index < state_.heaps.size(); ++index) {
-    if (kind == SpaceKind::slabs && index != user) continue;
+    const bool closed = kind == SpaceKind::slabs || state_.heaps[index]->is_private() ||
+                        state_.heaps[user]->is_private();
+    if (closed && index != user) continue;
     for (const SpaceKind any : {SpaceKind::blocks, SpaceKind::slabs}) {
       const auto found = state_.heaps[index]->find_window(any, size);
       if (!found || (best && best->window.missing <= found->second.missing)) continue;

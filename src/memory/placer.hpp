@@ -39,6 +39,7 @@ class Placer {
                                                 std::uint64_t size);
   [[nodiscard]] Result<LiveBlock> fill(const Opening& opening, std::uint32_t user,
                                        std::uint64_t size);
+  [[nodiscard]] bool a_capture_is_on(std::uint32_t user) const;
   [[nodiscard]] Status add_space(Heap& heap, SpaceKind kind, std::uint64_t size);
 
   PoolState& state_;

@@ -25,7 +25,8 @@ std::vector<PoolBlock> held_blocks(const PoolState& state) {
                              .segment = {},
                              .segment_size = {},
                              .stream = state.heaps[block.heap]->stream,
-                             .slabs = block.in_slab()});
+                             .slabs = block.in_slab(),
+                             .private_pool = state.heaps[block.heap]->private_pool});
   };
   for (const auto& [address, block] : state.live) add(address, block, PoolBlockState::live);
   for (const PendingFree& pending : state.pending)
@@ -83,7 +84,8 @@ std::vector<PoolBlock> map_of(const PoolState& state) {
                               .segment = entry.space->address(begin),
                               .segment_size = Bytes{end - begin},
                               .stream = heap->stream,
-                              .slabs = entry.kind == SpaceKind::slabs},
+                              .slabs = entry.kind == SpaceKind::slabs,
+                              .private_pool = heap->private_pool},
                     held, out);
       }
     }

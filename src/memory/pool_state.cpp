@@ -32,6 +32,18 @@ void add_chunk(PoolState::Usage& usage, const Segment& segment, std::uint64_t of
 
 }  // namespace
 
+bool PoolState::captures(StreamRef stream) const {
+  if (private_pools.empty()) return false;
+  const Result<bool> capturing = device.is_capturing(stream);
+  return capturing ? *capturing : capturing.error().code() == Code::capture_active;
+}
+
+bool PoolState::captures_anything() const {
+  return std::any_of(heaps.begin(), heaps.end(), [&](const std::unique_ptr<Heap>& heap) {
+    return heap->is_private() && !heap->ended && captures(heap->stream);
+  });
+}
+
 PoolState::Usage PoolState::usage() const {
   Usage usage;
   for (const std::unique_ptr<Heap>& heap : heaps) {

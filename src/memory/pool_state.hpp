@@ -6,10 +6,13 @@
 #include <tsl/robin_map.h>
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "driver/outside_captures.hpp"
 #include "memory/address_hash.hpp"
 #include "memory/device_pool.hpp"
 #include "memory/foreign_uses.hpp"
@@ -40,6 +43,13 @@ struct PendingFree {
   bool quarantined = false;         // an event could not be recorded: only an idle device frees it
 };
 
+// A part of the pool with heaps of its own, for work that may come back to its memory at any time:
+// the launches of a captured graph.
+struct PrivatePool {
+  std::uint64_t uses = 0;
+  tsl::robin_map<std::uint64_t, std::uint32_t, AddressHash> heap_of;  // as PoolState's
+};
+
 struct PoolState {
   PoolState(Device& the_device, Bytes the_limit, Bytes device_memory)
       : device(the_device), events(the_device), limit(the_limit), total_memory(device_memory) {}
@@ -50,7 +60,8 @@ struct PoolState {
   Bytes total_memory;                        // of the device
   std::vector<std::unique_ptr<Heap>> heaps;  // never shrinks: its indices are handed out
   tsl::robin_map<std::uint64_t, std::uint32_t, AddressHash>
-      heap_of;                             // stream key -> index of its heap
+      heap_of;                                         // stream key -> index of its heap
+  std::map<std::uint64_t, PrivatePool> private_pools;  // those in use
   std::vector<std::uint32_t> ended_heaps;  // whose streams are gone, in the order of their end
   tsl::robin_map<std::uint64_t, LiveBlock, AddressHash> live;  // address -> block
   ForeignUses foreign_uses;
@@ -68,6 +79,12 @@ struct PoolState {
     return GrowthPolicy{device.granularity().count, budget()};
   }
 
+  // Whether `stream` is being captured, or one that a private pool serves: nothing may then wait
+  // for the device or record an event on all of it, which would spoil the capture. The driver is
+  // asked only while there are private pools.
+  [[nodiscard]] bool captures(StreamRef stream) const;
+  [[nodiscard]] bool captures_anything() const;
+
   // Physical memory of the pool by use, each byte once; see DevicePoolStats.
   struct Usage {
     std::uint64_t live = 0;    // chunks that a live block touches
@@ -76,6 +93,18 @@ struct PoolState {
     std::uint64_t slack = 0;   // bytes of live chunks in no block
   };
   [[nodiscard]] Usage usage() const;  // linear
+};
+
+// While it lives, what the pool asks of the driver is kept apart from captures, where there can be
+// any.
+class ApartFromCaptures {
+ public:
+  explicit ApartFromCaptures(const PoolState& state) {
+    if (!state.private_pools.empty()) outside_.emplace(state.device.driver());
+  }
+
+ private:
+  std::optional<OutsideCaptures> outside_;
 };
 
 }  // namespace ferry

@@ -109,6 +109,7 @@ Status Reclaimer::give_back(Space& space, const std::vector<Gap>& created) {
 std::vector<Reclaimer::IdleChunk> Reclaimer::idle_chunks(const Window& except) const {
   std::vector<IdleChunk> found;
   for (const std::unique_ptr<Heap>& heap : state_.heaps) {
+    if (heap->is_private()) continue;
     for (const HeapSpace& entry : heap->spaces) {
       Space* const space = entry.space.get();
       space->for_each_idle_chunk([&](std::uint64_t offset, const Chunk& chunk, const Block& block) {
@@ -215,6 +216,7 @@ void Reclaimer::poll_fences() {
 bool Reclaimer::has_waiting() const {
   bool waiting = !state_.pending.empty();
   for (const std::unique_ptr<Heap>& heap : state_.heaps) {
+    if (heap->is_private()) continue;
     for (const HeapSpace& entry : heap->spaces) {
       entry.space->for_each_idle_chunk([&](std::uint64_t, const Chunk&, const Block& block) {
         waiting = waiting || !heap->clock.passed(block.stamp);

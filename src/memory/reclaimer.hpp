@@ -21,6 +21,7 @@ class Reclaimer {
                               std::uint64_t size);
 
   // Returns idle chunks whose fence has passed to the driver until at most `keep` bytes are held.
+  // Private pools keep theirs.
   [[nodiscard]] Status release_down_to(std::uint64_t keep);
 
   // Asks for the fences of all heaps and of freed blocks; what has passed becomes idle. Does not

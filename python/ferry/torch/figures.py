@@ -26,7 +26,8 @@ class PoolStats(ctypes.Structure):
 
 class Block(ctypes.Structure):
     _fields_ = [("address", ctypes.c_uint64), ("bytes", ctypes.c_uint64), ("requested", ctypes.c_uint64), ("segment", ctypes.c_uint64),
-                ("segment_bytes", ctypes.c_uint64), ("stream", ctypes.c_uint64), ("state", ctypes.c_int32), ("small", ctypes.c_int32)]
+                ("segment_bytes", ctypes.c_uint64), ("stream", ctypes.c_uint64), ("state", ctypes.c_int32), ("small", ctypes.c_int32),
+                ("private_pool", ctypes.c_uint64)]
 
 
 _COUNTS = ("num_alloc_retries", "num_ooms", "num_sync_all_streams")

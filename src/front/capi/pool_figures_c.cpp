@@ -36,6 +36,7 @@ ferry_device_block to_c(const ferry::PoolBlock& block) {
       .stream = block.stream.native(),
       .state = static_cast<int32_t>(block.state),
       .small = block.slabs ? 1 : 0,
+      .private_pool = block.private_pool,
   };
 }
 

@@ -42,8 +42,12 @@ int answers(ferry_device_pool* pool, void* block) {
   ferry_device_pool_stats_t stats{};
   stats.struct_size = sizeof(stats);
   int count = 0;
+  uint64_t uses = 0;
   for (const ferry_status status :
-       {ferry_device_allocate(pool, 1 << 20, nullptr, &pointer),
+       {ferry_private_pool_retain(pool, 1), ferry_private_pool_use_count(pool, 1, &uses),
+        ferry_private_pool_allocate(pool, 1, 1 << 20, nullptr, &pointer),
+        ferry_private_pool_release(pool, 1),
+        ferry_device_allocate(pool, 1 << 20, nullptr, &pointer),
         ferry_device_free(pool, block, nullptr), ferry_device_record_use(pool, block, nullptr),
         ferry_device_stream_will_end(pool, nullptr), ferry_device_pool_trim(pool, 0, nullptr),
         ferry_device_pool_set_limit(pool, 0), ferry_device_pool_stats(pool, &stats),
