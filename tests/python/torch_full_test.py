@@ -165,10 +165,7 @@ tell(after=torch.cuda.host_memory_stats()["active_bytes.current"])
         facts = self.facts("""
 import torch
 tensor = torch.ones(4, device="cuda")
-def graph():
-    with torch.cuda.graph(torch.cuda.CUDAGraph()):
-        tensor + 1
-attempts = dict(pool=torch.cuda.MemPool, graph=graph, ipc=lambda: tensor.untyped_storage()._share_cuda_(),
+attempts = dict(pool=lambda: torch.cuda.MemPool(use_on_oom=True), unsplit=lambda: torch.cuda.MemPool(no_split=True), ipc=lambda: tensor.untyped_storage()._share_cuda_(),
                 uncached=lambda: torch.cuda.caching_allocator_enable(False))
 for name, attempt in attempts.items():
     try:
@@ -178,7 +175,7 @@ for name, attempt in attempts.items():
         tell(**{name: str(error)})
 tell(still=(tensor + 1).numel())
 """)
-        for name in ("pool", "graph", "ipc", "uncached"):
+        for name in ("pool", "unsplit", "ipc", "uncached"):
             self.assertIn("Ferry does not support", facts[name], name)
         self.assertEqual(facts["still"], 4)
 

@@ -72,8 +72,10 @@ Device& Allocator::device(c10::DeviceIndex index) {
 }
 
 void* Allocator::allocate_on(c10::DeviceIndex index, size_t bytes, cudaStream_t stream) {
-  void* const pointer = device(index).allocate(bytes, stream);
-  held_.add(pointer, Held{index, stream, bytes});
+  Device& there = device(index);
+  const uint64_t private_pool = there.routes().pool_for(stream);
+  void* const pointer = there.allocate(bytes, stream, private_pool);
+  held_.add(pointer, Held{index, stream, bytes, private_pool});
   if (const c10::impl::PyInterpreter* const trace = c10::impl::GPUTrace::get_trace()) {
     (*trace)->trace_gpu_memory_allocation(c10::kCUDA, reinterpret_cast<uintptr_t>(pointer));
   }
@@ -112,8 +114,8 @@ void Allocator::raw_delete(void* pointer) {
   if (const c10::impl::PyInterpreter* const trace = c10::impl::GPUTrace::get_trace()) {
     (*trace)->trace_gpu_memory_deallocation(c10::kCUDA, reinterpret_cast<uintptr_t>(pointer));
   }
-  const ferry_status status =
-      device(static_cast<c10::DeviceIndex>(held.device)).free(pointer, held.bytes, held.stream);
+  const ferry_status status = device(static_cast<c10::DeviceIndex>(held.device))
+                                  .free(pointer, held.bytes, held.stream, held.private_pool);
   // In a child of fork(), and where the driver has ended before us, there is nothing to give back.
   if (status == FERRY_ERROR_NOT_INITIALIZED || status == FERRY_ERROR_DEVICE_LOST) return;
   check(status);

@@ -26,6 +26,7 @@ struct Held {
   int device = 0;
   void* stream = nullptr;  // that it was allocated on
   size_t bytes = 0;
+  uint64_t private_pool = 0;  // Ferry's name of the private pool it came from; 0: none
 };
 
 // Live blocks by address, in shards, so that threads seldom meet.

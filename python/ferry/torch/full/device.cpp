@@ -74,6 +74,11 @@ Split inactive_split(const std::vector<ferry_device_block>& blocks) {
   return all;
 }
 
+// In a child of fork(), and where the driver has ended before us, there is nothing to give back.
+bool is_over(ferry_status status) {
+  return status == FERRY_ERROR_NOT_INITIALIZED || status == FERRY_ERROR_DEVICE_LOST;
+}
+
 std::pair<size_t, size_t> memory_of(int device) {
   const c10::cuda::CUDAGuard guard(static_cast<c10::DeviceIndex>(device));
   size_t free = 0;
@@ -92,9 +97,12 @@ ferry_device_pool* Device::pool() {
   return pool;
 }
 
-void* Device::allocate(size_t bytes, void* stream) {
+void* Device::allocate(size_t bytes, void* stream, uint64_t private_pool) {
   void* pointer = nullptr;
-  const ferry_status status = api().device_allocate(pool(), bytes, stream, &pointer);
+  const ferry_status status =
+      private_pool == 0
+          ? api().device_allocate(pool(), bytes, stream, &pointer)
+          : api().private_pool_allocate(pool(), private_pool, bytes, stream, &pointer);
   if (status == FERRY_ERROR_OUT_OF_MEMORY) say_no(bytes, stream);
   check(status);
   if (history_.wanted()) {
@@ -106,18 +114,19 @@ void* Device::allocate(size_t bytes, void* stream) {
     }
     const bool in_trace = history_.keeps(RecordContext::ALLOC);
     history_.add(TraceEntry::ALLOC, index_, pointer, bytes, stream,
-                 in_trace ? std::move(context) : nullptr);
+                 in_trace ? std::move(context) : nullptr, pool_names().id_of(private_pool));
   }
   report_to_profiler(pointer, static_cast<int64_t>(bytes));
   return pointer;
 }
 
-ferry_status Device::free(void* pointer, size_t bytes, void* stream) {
+ferry_status Device::free(void* pointer, size_t bytes, void* stream, uint64_t private_pool) {
   if (history_.wanted()) {
+    const c10::MempoolId_t id = pool_names().id_of(private_pool);
     const Context context = history_.context(RecordContext::ALL);
-    history_.add(TraceEntry::FREE_REQUESTED, index_, pointer, bytes, stream, context);
+    history_.add(TraceEntry::FREE_REQUESTED, index_, pointer, bytes, stream, context, id);
     // The pool may keep the block until queued work has passed; that moment is not told.
-    history_.add(TraceEntry::FREE_COMPLETED, index_, pointer, bytes, stream, context);
+    history_.add(TraceEntry::FREE_COMPLETED, index_, pointer, bytes, stream, context, id);
   }
   if (has_contexts_.load(std::memory_order_relaxed)) {
     const std::lock_guard lock(mutex_);
@@ -130,6 +139,32 @@ ferry_status Device::free(void* pointer, size_t bytes, void* stream) {
 
 void Device::record_use(void* pointer, void* stream) {
   check(api().device_record_use(pool(), pointer, stream));
+}
+
+void Device::retain_pool(c10::MempoolId_t id) {
+  check(api().private_pool_retain(pool(), pool_names().name_of(id)));
+}
+
+void Device::release_pool(c10::MempoolId_t id) {
+  const ferry_status status = api().private_pool_release(pool(), pool_names().name_of(id));
+  // Destructors ask, at the end of the process and in children of fork() too.
+  if (!is_over(status)) check(status);
+}
+
+int Device::pool_uses(c10::MempoolId_t id) {
+  uint64_t count = 0;
+  check(api().private_pool_use_count(pool(), pool_names().name_of(id), &count));
+  return static_cast<int>(count);
+}
+
+std::vector<void*> Device::live_in(c10::MempoolId_t id) {
+  const uint64_t name = pool_names().name_of(id);
+  std::vector<void*> live;
+  for (const ferry_device_block& block : blocks()) {
+    if (block.state == FERRY_BLOCK_LIVE && block.private_pool == name)
+      live.push_back(block.address);
+  }
+  return live;
 }
 
 void Device::report_to_profiler(void* pointer, int64_t change) {
@@ -177,7 +212,8 @@ void Device::set_limit(uint64_t own_limit, double fraction) {
 
 void Device::empty_cache() {
   if (pool_.load() == nullptr) return;
-  check(api().device_pool_trim(pool(), 0, nullptr));
+  const ferry_status status = api().device_pool_trim(pool(), 0, nullptr);
+  if (!is_over(status)) check(status);
 }
 
 ferry_device_pool_figures_t Device::figures() {
@@ -212,7 +248,14 @@ DeviceStats Device::stats() {
   stats.num_alloc_retries = static_cast<int64_t>(pool.num_alloc_retries - retries_before_);
   stats.num_ooms = static_cast<int64_t>(pool.num_ooms - ooms_before_);
   stats.num_sync_all_streams = static_cast<int64_t>(pool.num_sync_all_streams - syncs_before_);
-  const Split split = inactive_split(blocks());
+  const std::vector<ferry_device_block> all = blocks();
+  for (const ferry_device_block& block : all) {
+    if (block.private_pool == 0) continue;
+    StatArray& of_pool =
+        stats.reserved_bytes_by_private_pools[pool_names().id_of(block.private_pool)];
+    for (const size_t kind : {kAggregate, kLarge}) of_pool[kind].increase(block.bytes);
+  }
+  const Split split = inactive_split(all);
   stats.inactive_split = of_one_pool(of_now(split.pieces));
   stats.inactive_split_bytes = of_one_pool(of_now(split.bytes));
   return stats;
@@ -254,6 +297,7 @@ std::vector<SegmentInfo> Device::segments() {
       segment.total_size = block.segment_bytes;
       segment.stream = block.stream;
       segment.is_large = block.small == 0;
+      segment.owner_private_pool_id = pool_names().id_of(block.private_pool);
       segment.is_expandable = true;  // made of pieces of physical memory, as torch's are then
       segments.push_back(std::move(segment));
     }

@@ -12,6 +12,7 @@
 
 #include "api.hpp"
 #include "history.hpp"
+#include "private_pools.hpp"
 
 namespace ferry_torch {
 
@@ -26,9 +27,15 @@ class Device {
   [[nodiscard]] History& history() { return history_; }
 
   // Raises torch's OutOfMemoryError with Ferry's report.
-  void* allocate(size_t bytes, void* stream);
-  [[nodiscard]] ferry_status free(void* pointer, size_t bytes, void* stream);
+  void* allocate(size_t bytes, void* stream, uint64_t private_pool);
+  [[nodiscard]] ferry_status free(void* pointer, size_t bytes, void* stream, uint64_t private_pool);
   void record_use(void* pointer, void* stream);
+
+  [[nodiscard]] Routes& routes() { return routes_; }
+  void retain_pool(c10::MempoolId_t pool);
+  void release_pool(c10::MempoolId_t pool);
+  [[nodiscard]] int pool_uses(c10::MempoolId_t pool);
+  [[nodiscard]] std::vector<void*> live_in(c10::MempoolId_t pool);
 
   void set_limit(uint64_t own_limit, double fraction);
   [[nodiscard]] double fraction() const { return fraction_; }
@@ -55,6 +62,7 @@ class Device {
   std::atomic<ferry_device_pool*> pool_{nullptr};
   double fraction_ = 1.0;
   History history_;
+  Routes routes_;
   std::atomic<bool> has_contexts_{false};
   std::mutex mutex_;                                   // guards what follows
   std::unordered_map<const void*, Context> contexts_;  // of live blocks, while history is recorded

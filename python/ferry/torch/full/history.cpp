@@ -32,10 +32,9 @@ Context History::context(RecordContext level) const {
 }
 
 void History::add(TraceEntry::Action action, int device, const void* address, size_t size,
-                  void* stream, Context context) {
+                  void* stream, Context context, c10::MempoolId_t pool) {
   TraceEntry entry(action, static_cast<c10::DeviceIndex>(device), reinterpret_cast<size_t>(address),
-                   size, stream, c10::MempoolId_t{0, 0}, c10::getApproximateTime(),
-                   std::move(context));
+                   size, stream, pool, c10::getApproximateTime(), std::move(context));
   const std::lock_guard lock(mutex_);
   for (const auto& tracker : trackers_) tracker(entry);
   if (enabled_ && !skipped_.contains(action)) ring_.insertEntries(entry);

@@ -37,7 +37,7 @@ class History {
   [[nodiscard]] Context context(RecordContext level) const;
 
   void add(TraceEntry::Action action, int device, const void* address, size_t size, void* stream,
-           Context context);
+           Context context, c10::MempoolId_t pool = {0, 0});
   [[nodiscard]] std::vector<TraceEntry> entries() const;
 
  private:

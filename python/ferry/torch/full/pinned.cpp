@@ -5,6 +5,7 @@
 #include <c10/cuda/CUDAStream.h>
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <bit>
 #include <chrono>
 #include <functional>
@@ -67,7 +68,7 @@ c10::DataPtr PinnedAllocator::allocate(size_t bytes) {
     const ferry_pinned_pool_stats_t after = pool_stats();
     const size_t size = after.allocated_bytes - before.allocated_bytes;
     count_reserved(before, after, microseconds_since(begin));
-    live_[pointer] = size;
+    live_[pointer] = Block{size, graphs_of(c10::cuda::getCurrentCUDAStream().unwrap())};
     stats_.active_requests.increase(1);
     stats_.active_bytes.increase(size);
     stats_.bucket_allocation[static_cast<size_t>(std::bit_width(size - 1))] += 1;
@@ -88,13 +89,28 @@ void PinnedAllocator::free(void* pointer) {
   const std::lock_guard lock(mutex_);
   const auto known = live_.find(pointer);
   TORCH_CHECK(known != live_.end(), "invalid pinned pointer: ", pointer);
-  const size_t size = known->second;
+  const Block block = known->second;
   live_.erase(known);
+  if (const auto graphs = graph_pools_.find(block.graphs); graphs != graph_pools_.end()) {
+    graphs->second.freed.push_back(pointer);
+    count_free(block.size);
+    return;
+  }
   const ferry_status status = api().pinned_free(pool(), pointer);
   if (status == FERRY_ERROR_NOT_INITIALIZED || status == FERRY_ERROR_DEVICE_LOST) return;
   check(status);
+  count_free(block.size);
+}
+
+void PinnedAllocator::count_free(size_t size) {
   stats_.active_requests.decrease(1);
   stats_.active_bytes.decrease(size);
+}
+
+c10::MempoolId_t PinnedAllocator::graphs_of(c10::Stream stream) const {
+  const auto last = std::find_if(recordings_.rbegin(), recordings_.rend(),
+                                 [&](const auto& recording) { return recording.second(stream); });
+  return last == recordings_.rend() ? c10::MempoolId_t{0, 0} : last->first;
 }
 
 bool PinnedAllocator::record_event(void* pointer, void* /*context*/, c10::Stream stream) {
@@ -103,8 +119,13 @@ bool PinnedAllocator::record_event(void* pointer, void* /*context*/, c10::Stream
     auto after = live_.upper_bound(pointer);
     if (after == live_.begin()) return false;
     --after;
-    if (static_cast<const char*>(pointer) >= static_cast<const char*>(after->first) + after->second)
+    if (static_cast<const char*>(pointer) >=
+        static_cast<const char*>(after->first) + after->second.size)
       return false;  // not ours: registered by the program, or another library's
+    if (const c10::MempoolId_t graphs = graphs_of(stream); graphs != c10::MempoolId_t{0, 0}) {
+      after->second.graphs = graphs;
+      return true;
+    }
   }
   const c10::cuda::CUDAStream cuda_stream(stream);
   const ferry_status status = api().pinned_record_use(pool_, pointer, cuda_stream.stream());
@@ -120,6 +141,7 @@ bool PinnedAllocator::record_event(void* pointer, void* /*context*/, c10::Stream
 void PinnedAllocator::empty_cache() {
   const std::lock_guard lock(mutex_);
   if (pool_ == nullptr) return;
+  give_back_left_over();
   const ferry_pinned_pool_stats_t before = pool_stats();
   const auto begin = std::chrono::steady_clock::now();
   check(api().pinned_pool_trim(pool_, 0, nullptr));
@@ -153,18 +175,39 @@ void PinnedAllocator::reset_peak_stats() {
   stats_.host_free_time.reset_peak();
 }
 
-void PinnedAllocator::begin_allocate_to_pool(c10::MempoolId_t, std::function<bool(c10::Stream)>) {
-  TORCH_CHECK_NOT_IMPLEMENTED(
-      false, "Ferry does not support private pools of pinned memory (CUDA graphs) yet.");
+void PinnedAllocator::begin_allocate_to_pool(c10::MempoolId_t id,
+                                             std::function<bool(c10::Stream)> filter) {
+  const std::lock_guard lock(mutex_);
+  ++graph_pools_[id].uses;
+  recordings_.emplace_back(id, std::move(filter));
 }
 
-void PinnedAllocator::end_allocate_to_pool(c10::MempoolId_t) {
-  TORCH_CHECK_NOT_IMPLEMENTED(
-      false, "Ferry does not support private pools of pinned memory (CUDA graphs) yet.");
+void PinnedAllocator::end_allocate_to_pool(c10::MempoolId_t id) {
+  const std::lock_guard lock(mutex_);
+  const auto known = std::find_if(recordings_.begin(), recordings_.end(),
+                                  [&](const auto& recording) { return recording.first == id; });
+  TORCH_CHECK(known != recordings_.end(), "endAllocatePool: not currently recording to mempool_id");
+  recordings_.erase(known);
 }
 
-void PinnedAllocator::release_pool(c10::MempoolId_t) {
-  // Destructors call this; no pool was begun, so there is nothing to release.
+void PinnedAllocator::release_pool(c10::MempoolId_t id) {
+  const std::lock_guard lock(mutex_);
+  const auto known = graph_pools_.find(id);
+  if (known == graph_pools_.end() || --known->second.uses > 0) return;
+  left_over_.insert(left_over_.end(), known->second.freed.begin(), known->second.freed.end());
+  graph_pools_.erase(known);
+  give_back_left_over();
+}
+
+// Launches may run on any stream: only the whole device can be waited for, and not while a stream
+// captures.
+void PinnedAllocator::give_back_left_over() {
+  if (left_over_.empty() || !recordings_.empty() || cudaDeviceSynchronize() != cudaSuccess) return;
+  for (void* const pointer : left_over_) {
+    // At the end of the process there may be nothing to give back to.
+    static_cast<void>(api().pinned_free(pool_, pointer));
+  }
+  left_over_.clear();
 }
 
 void PinnedAllocator::record_history(bool enabled, c10::CachingDeviceAllocator::CreateContextFn,

@@ -4,8 +4,11 @@
 
 #include <ATen/core/CachingHostAllocator.h>
 
+#include <functional>
 #include <map>
 #include <mutex>
+#include <utility>
+#include <vector>
 
 #include "api.hpp"
 
@@ -33,6 +36,21 @@ class PinnedAllocator final : public at::HostAllocator {
   void free(void* pointer);
 
  private:
+  // What a captured graph reads or writes at each launch is not given out again before the graph's
+  // pool is released, nor reused in the capture: the host would write into what launches read.
+  struct Block {
+    size_t size = 0;                   // that the pool handed out
+    c10::MempoolId_t graphs = {0, 0};  // whose graphs use it; none
+  };
+  struct GraphPool {
+    int uses = 0;
+    std::vector<void*> freed;  // by the program
+  };
+
+  [[nodiscard]] c10::MempoolId_t graphs_of(c10::Stream stream) const;
+  void give_back_left_over();
+  void count_free(size_t size);
+
   ferry_pinned_pool* pool();
   ferry_pinned_pool_stats_t pool_stats();
   void count_reserved(const ferry_pinned_pool_stats_t& before,
@@ -40,7 +58,10 @@ class PinnedAllocator final : public at::HostAllocator {
 
   std::mutex mutex_;  // guards all of this; pinned requests are few
   ferry_pinned_pool* pool_ = nullptr;
-  std::map<const void*, size_t> live_;  // address -> bytes that the pool handed out
+  std::map<const void*, Block> live_;
+  std::vector<std::pair<c10::MempoolId_t, std::function<bool(c10::Stream)>>> recordings_;
+  std::map<c10::MempoolId_t, GraphPool> graph_pools_;
+  std::vector<void*> left_over_;  // of released graph pools, whose last launches may still run
   at::HostStats stats_;
 };
 

@@ -14,45 +14,21 @@ namespace {
   TORCH_CHECK_NOT_IMPLEMENTED(false, "Ferry does not support ", what, " yet. ", instead);
 }
 
-constexpr const char* kNoPools = "private memory pools (CUDA graphs, torch.cuda.MemPool)";
 constexpr const char* kNoIpc = "sharing CUDA memory with other processes";
 constexpr const char* kNative = "Run the program without backend:ferry for that.";
 
 }  // namespace
 
-void Allocator::beginAllocateToPool(c10::DeviceIndex, c10::MempoolId_t,
-                                    std::function<bool(cudaStream_t)>) {
-  refuse(kNoPools, kNative);
+// Torch asks for both from the constructor of a pool that it has retained already.
+void Allocator::setUseOnOOM(c10::DeviceIndex index, c10::MempoolId_t pool, bool use_on_oom) {
+  if (!use_on_oom) return;
+  device(index).release_pool(pool);
+  refuse("torch.cuda.MemPool(use_on_oom=True)", kNative);
 }
 
-void Allocator::endAllocateToPool(c10::DeviceIndex, c10::MempoolId_t) {
-  refuse(kNoPools, kNative);
-}
-
-void Allocator::releasePool(c10::DeviceIndex, c10::MempoolId_t) {
-  // Destructors call this; no pool was begun, so there is nothing to release.
-}
-
-int Allocator::getPoolUseCount(c10::DeviceIndex, c10::MempoolId_t) {
-  refuse(kNoPools, kNative);
-}
-
-void Allocator::createOrIncrefPool(c10::DeviceIndex, c10::MempoolId_t,
-                                   std::shared_ptr<cca::CUDAAllocator>) {
-  refuse(kNoPools, kNative);
-}
-
-void Allocator::setUseOnOOM(c10::DeviceIndex, c10::MempoolId_t, bool) {
-  refuse(kNoPools, kNative);
-}
-
-void Allocator::setNoSplit(c10::DeviceIndex, c10::MempoolId_t) {
-  refuse(kNoPools, kNative);
-}
-
-bool Allocator::checkPoolLiveAllocations(c10::DeviceIndex, c10::MempoolId_t,
-                                         const std::unordered_set<void*>&) {
-  refuse(kNoPools, kNative);
+void Allocator::setNoSplit(c10::DeviceIndex index, c10::MempoolId_t pool) {
+  device(index).release_pool(pool);
+  refuse("torch.cuda.MemPool(no_split=True)", kNative);
 }
 
 std::shared_ptr<cca::AllocatorState> Allocator::getCheckpointState(c10::DeviceIndex,
@@ -90,18 +66,20 @@ void Allocator::enable(bool value) {
   if (!value) refuse("allocating without keeping memory", kNative);
 }
 
-void Allocator::emptyCache(c10::MempoolId_t pool) {
-  if (pool != c10::MempoolId_t{0, 0}) refuse(kNoPools, kNative);
+// Of a private pool: its destructor asks, after it has been released; its memory is common then.
+void Allocator::emptyCache(c10::MempoolId_t /*pool*/) {
   for (const auto& each : devices_) each->empty_cache();
 }
 
 cca::SnapshotInfo Allocator::snapshot(c10::MempoolId_t pool, bool include_traces) {
-  if (pool != c10::MempoolId_t{0, 0}) refuse(kNoPools, kNative);
   using Config = cca::CUDAAllocatorConfig;
   using Common = c10::CachingAllocator::AcceleratorAllocatorConfig;
   cca::SnapshotInfo info;
   for (const auto& each : devices_) {
-    for (SegmentInfo& segment : each->segments()) info.segments.push_back(std::move(segment));
+    for (SegmentInfo& segment : each->segments()) {
+      if (pool == c10::MempoolId_t{0, 0} || pool == segment.owner_private_pool_id)
+        info.segments.push_back(std::move(segment));
+    }
     info.device_traces.push_back(include_traces ? each->history().entries()
                                                 : std::vector<TraceEntry>{});
     each->history().add(TraceEntry::SNAPSHOT, each->index(), nullptr, 0, nullptr, nullptr);
