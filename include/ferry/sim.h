@@ -95,6 +95,10 @@ typedef int (*ferry_sim_fail_nth_fn)(const char* function, uint64_t nth, int res
 /* How often the named function has been called since the last reset (base name: "cuMemCreate"). */
 typedef uint64_t (*ferry_sim_calls_fn)(const char* function);
 
+/* What those calls cost the threads that made them, in picoseconds of virtual time, waits for queued
+ * work apart: 0 without a profile. */
+typedef uint64_t (*ferry_sim_call_cost_ps_fn)(const char* function);
+
 /* Physical device memory in use on a device, in bytes. */
 typedef uint64_t (*ferry_sim_memory_in_use_fn)(int device);
 
@@ -304,6 +308,7 @@ typedef int (*ferry_sim_thread_resume_fn)(void);
 #define FERRY_SIM_RESET "ferry_sim_reset"
 #define FERRY_SIM_FAIL_NTH "ferry_sim_fail_nth"
 #define FERRY_SIM_CALLS "ferry_sim_calls"
+#define FERRY_SIM_CALL_COST_PS "ferry_sim_call_cost_ps"
 #define FERRY_SIM_MEMORY_IN_USE "ferry_sim_memory_in_use"
 #define FERRY_SIM_DRAIN "ferry_sim_drain"
 #define FERRY_SIM_PEEK "ferry_sim_peek"

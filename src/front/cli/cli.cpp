@@ -15,6 +15,7 @@
 #include <iostream>
 #include <new>
 
+#include "front/cli/compare_command.hpp"
 #include "front/cli/doctor.hpp"
 #include "front/cli/replay_command.hpp"
 #include "front/cli/sim_command.hpp"
@@ -36,6 +37,7 @@ struct Command {
 // In the order of `ferry --help`.
 constexpr std::array kCommands{
     Command{"doctor", add_doctor_command, false, doctor_error_json},
+    Command{"compare", add_compare_command, true, nullptr},
     Command{"replay", add_replay_command, true, replay_error_json},
     Command{"sim", add_sim_command, true, nullptr},
 };
@@ -48,6 +50,7 @@ constexpr const char* kFooter =
     "  ferry doctor                   what works on this machine, and what to do about the rest\n"
     "  ferry doctor --device sim      the same without a GPU, on Ferry's stand-in for the driver\n"
     "  ferry replay FILE              would a recorded PyTorch or RMM run have fitted with Ferry\n"
+    "  ferry compare -- python train.py   would a training fit, and under which allocator\n"
     "  ferry sim run -- ./program     run a program of the CUDA driver API on the stand-in\n"
     "\n"
     "Environment:\n"

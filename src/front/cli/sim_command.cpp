@@ -2,15 +2,10 @@
 #include "front/cli/sim_command.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,110 +13,11 @@
 #include "driver/driver.hpp"
 #include "front/cli/cli.hpp"
 #include "front/cli/sim_profiles.hpp"
-#include "front/traces/messages.hpp"
+#include "front/cli/stand_in_program.hpp"
 
 namespace ferry::cli {
 
 namespace {
-
-constexpr int kExitCannotExecute = 126;  // as shells say it
-constexpr int kExitNoProgram = 127;
-
-constexpr const char* kRuntimeLibrary = "libcudart.so.13";  // beside the driver's
-
-struct RunOptions {
-  std::optional<std::string> settings;                       // in the place of FERRY_SIM
-  std::vector<std::pair<const char*, std::string>> machine;  // settings with options of their own
-  std::optional<std::string> values;                         // off or cpu
-  bool no_preload = false;
-  std::vector<std::string> program;
-};
-
-void set_variable(const char* name, const std::string& value) {
-  setenv(name, value.c_str(), 1);
-}
-
-std::string joined(const std::string& first, const std::string& second) {
-  return first.empty() || second.empty() ? first + second : first + ":" + second;
-}
-
-std::string variable(const char* name) {
-  const char* const value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
-// Makes every way of finding libcuda.so.1 end at the stand-in. The search path serves dlopen; a
-// program with an RPATH of its own would pass it by, but not a library that is there before it
-// starts.
-void point_to_stand_in(const std::string& folder, const RunOptions& options) {
-  set_variable("LD_LIBRARY_PATH", joined(folder, variable("LD_LIBRARY_PATH")));
-  if (!options.no_preload) {
-    const std::string both = folder + "/" + kDriverLibrary + ":" + folder + "/" + kRuntimeLibrary;
-    set_variable("LD_PRELOAD", joined(variable("LD_PRELOAD"), both));
-  }
-  // Read by Python when it starts: there torch gets what else it needs.
-  set_variable("PYTHONPATH", joined(folder + "/python", variable("PYTHONPATH")));
-  set_variable("FERRY_DRIVER", "sim");
-  set_variable("FERRY_SIM_DIR", folder);
-  // PyTorch keeps kernels that it compiles under the name of the architecture: here they are empty,
-  // and a real GPU would load them later.
-  set_variable("USE_PYTORCH_KERNEL_CACHE", "0");
-  if (options.values) set_variable("FERRY_SIM_VALUES", *options.values);
-}
-
-// What the stand-in is to be: the settings, and those that have options of their own.
-void choose_settings(const RunOptions& options) {
-  const std::string there = variable("FERRY_SIM");
-  if (options.settings && !there.empty() && there != *options.settings) {
-    fmt::print(stderr,
-               "ferry: FERRY_SIM is set to \"{}\" and not heeded: --settings counts alone.\n",
-               replay::printable(there));
-  }
-  if (!options.settings && options.machine.empty()) return;
-  std::string all = options.settings.value_or(there);
-  for (const auto& [key, value] : options.machine)
-    all += (all.empty() ? "" : ";") + std::string(key) + "=" + value;
-  set_variable("FERRY_SIM", all);
-}
-
-// Returns only when the program could not be started.
-int run_program(const RunOptions& options) {
-  const std::string folder = stand_in_folder();
-  if (folder.empty()) return fail(kExitFailure, kNoStandIn);
-  if (!options.no_preload && folder.find_first_of(" :\t\n") != std::string::npos) {
-    return fail(
-        kExitFailure,
-        fmt::format("the stand-in lies in {}, and LD_PRELOAD cannot name a path with blanks "
-                    "or colons. Install Ferry elsewhere, or use --no-preload.",
-                    folder));
-  }
-  point_to_stand_in(folder, options);
-  choose_settings(options);
-  if (const std::string error = stand_in_settings_error(); !error.empty()) {
-    return fail(kExitUsage, fmt::format("the stand-in does not understand {}: {}.",
-                                        options.settings          ? "--settings"
-                                        : options.machine.empty() ? "FERRY_SIM"
-                                                                  : "these settings",
-                                        error));
-  }
-  std::vector<char*> arguments;
-  for (const std::string& word : options.program)
-    arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  execvp(arguments[0], arguments.data());
-  const int error = errno;
-  if (error == ENOENT && access(arguments[0], F_OK) == 0) {
-    return fail(
-        kExitCannotExecute,
-        fmt::format("\"{}\" could not be started: the interpreter that it names is missing.",
-                    arguments[0]));
-  }
-  if (error == ENOENT) {
-    return fail(kExitNoProgram, fmt::format("there is no program \"{}\".", arguments[0]));
-  }
-  return fail(kExitCannotExecute,
-              fmt::format("\"{}\" could not be started: {}.", arguments[0], std::strerror(error)));
-}
 
 // As a shell takes it for one word.
 std::string quoted(const std::string& word) {
@@ -135,7 +31,7 @@ std::string quoted(const std::string& word) {
 }
 
 // A program that was given without the -- before it: the line that would have been right.
-std::string line_with_dashes(const RunOptions& options, const std::vector<std::string>& program) {
+std::string line_with_dashes(const StandInProgram& options, const std::vector<std::string>& program) {
   std::string line = "ferry sim run";
   if (options.settings) line += " --settings " + quoted(*options.settings);
   if (options.no_preload) line += " --no-preload";
@@ -144,7 +40,7 @@ std::string line_with_dashes(const RunOptions& options, const std::vector<std::s
   return line;
 }
 
-void check_words(const CLI::App& command, const RunOptions& options,
+void check_words(const CLI::App& command, const StandInProgram& options,
                  const WordsAfterDashes& words) {
   const std::vector<std::string> surplus = command.remaining();
   if (surplus.empty() && words.empty()) throw CLI::RequiredError("after --, a program");
@@ -161,7 +57,7 @@ void check_words(const CLI::App& command, const RunOptions& options,
 }
 
 void add_run_command(CLI::App& sim, const WordsAfterDashes& words, int& exit_code) {
-  const auto options = std::make_shared<RunOptions>();
+  const auto options = std::make_shared<StandInProgram>();
   CLI::App* const command = sim.add_subcommand("run", "Run a program on the stand-in");
   command->footer(
       "The program and its arguments follow --, for example:\n"
@@ -212,7 +108,7 @@ void add_run_command(CLI::App& sim, const WordsAfterDashes& words, int& exit_cod
   command->callback([command, options, &words, &exit_code] {
     check_words(*command, *options, words);
     options->program = words;
-    exit_code = run_program(*options);
+    exit_code = exec_on_stand_in(*options);
   });
 }
 

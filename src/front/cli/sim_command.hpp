@@ -8,10 +8,6 @@
 
 namespace ferry::cli {
 
-inline constexpr const char* kNoStandIn =
-    "the stand-in was not found. Install it, or set FERRY_SIM_DIR to the folder of its "
-    "libcuda.so.1.";
-
 void add_sim_command(CLI::App& app, const WordsAfterDashes& words, int& exit_code);
 
 }  // namespace ferry::cli

@@ -14,7 +14,7 @@
 
 #include "driver/driver.hpp"
 #include "front/cli/cli.hpp"
-#include "front/cli/sim_command.hpp"
+#include "front/cli/stand_in_program.hpp"
 
 namespace ferry::cli {
 

@@ -58,6 +58,10 @@ uint64_t ferry_sim_calls(const char* function) {
   return function == nullptr ? 0 : Library::get().calls(function);
 }
 
+uint64_t ferry_sim_call_cost_ps(const char* function) {
+  return function == nullptr ? 0 : Library::get().cost(function);
+}
+
 uint64_t ferry_sim_memory_in_use(int device) {
   uint64_t bytes = 0;
   Library::get().with_machine([&](Lock&, Machine& machine) {

@@ -15,6 +15,7 @@ FERRY_SIM_EXPORT std::remove_pointer_t<ferry_sim_settings_error_fn> ferry_sim_se
 FERRY_SIM_EXPORT std::remove_pointer_t<ferry_sim_reset_fn> ferry_sim_reset;
 FERRY_SIM_EXPORT std::remove_pointer_t<ferry_sim_fail_nth_fn> ferry_sim_fail_nth;
 FERRY_SIM_EXPORT std::remove_pointer_t<ferry_sim_calls_fn> ferry_sim_calls;
+FERRY_SIM_EXPORT std::remove_pointer_t<ferry_sim_call_cost_ps_fn> ferry_sim_call_cost_ps;
 FERRY_SIM_EXPORT std::remove_pointer_t<ferry_sim_memory_in_use_fn> ferry_sim_memory_in_use;
 FERRY_SIM_EXPORT std::remove_pointer_t<ferry_sim_drain_fn> ferry_sim_drain;
 FERRY_SIM_EXPORT std::remove_pointer_t<ferry_sim_peek_fn> ferry_sim_peek;

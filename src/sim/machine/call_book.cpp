@@ -58,10 +58,10 @@ std::vector<LostDevice> CallBook::take_lost() {
   return lost;
 }
 
-std::uint64_t CallBook::calls(std::string_view name) const {
+std::uint64_t CallBook::sum(const BySymbol& amounts, std::string_view name) {
   std::uint64_t total = 0;
   for (std::size_t i = 0; i < kSymbols.size(); ++i) {
-    if (kSymbols[i].name == name) total += counts_[i];
+    if (kSymbols[i].name == name) total += amounts[i];
   }
   return total;
 }

@@ -35,8 +35,14 @@ class CallBook {
   // The devices that have been lost since it was last asked.
   [[nodiscard]] std::vector<LostDevice> take_lost();
 
+  // What a call cost the host, in picoseconds of virtual time.
+  void add_cost(Symbol symbol, std::int64_t picoseconds) {
+    costs_[static_cast<std::size_t>(symbol)] += static_cast<std::uint64_t>(picoseconds);
+  }
+
   // All variants of a base name together; 0 for an unknown name.
-  [[nodiscard]] std::uint64_t calls(std::string_view name) const;
+  [[nodiscard]] std::uint64_t calls(std::string_view name) const { return sum(counts_, name); }
+  [[nodiscard]] std::uint64_t cost(std::string_view name) const { return sum(costs_, name); }
 
  private:
   struct Watch {
@@ -48,7 +54,11 @@ class CallBook {
 
   [[nodiscard]] static bool strikes(Watch& watch, std::uint64_t bytes);
 
-  std::array<std::uint64_t, kSymbols.size()> counts_{};
+  using BySymbol = std::array<std::uint64_t, kSymbols.size()>;
+  [[nodiscard]] static std::uint64_t sum(const BySymbol& amounts, std::string_view name);
+
+  BySymbol counts_{};
+  BySymbol costs_{};
   std::vector<Watch> watches_;
   std::vector<LostDevice> losing_;  // `nth` counts down
 };

@@ -17,20 +17,23 @@ Footprint footprint_of(Machine& machine) {
 
 }  // namespace
 
-CallCharge::CallCharge(Machine& machine, Symbol symbol)
-    : machine_(machine), price_(price_of(symbol)) {
-  Timeline& timeline = machine.engine.timeline();
-  const Profile* const profile = timeline.profile();
+void CallCharge::spend(Picoseconds price) {
+  machine_.engine.timeline().clock().spend(price);
+  book_.add_cost(symbol_, price);
+}
+
+CallCharge::CallCharge(Machine& machine, CallBook& book, Symbol symbol)
+    : machine_(machine), book_(book), symbol_(symbol), price_(price_of(symbol)) {
+  const Profile* const profile = machine.profile();
   if (profile == nullptr) return;
-  timeline.clock().spend((profile->*price_.call).value);
+  spend((profile->*price_.call).value);
   if (price_.each != nullptr) before_ = footprint_of(machine);
 }
 
 CallCharge::~CallCharge() {
-  Timeline& timeline = machine_.engine.timeline();
-  const Profile* const profile = timeline.profile();
+  const Profile* const profile = machine_.profile();
   if (profile == nullptr || price_.each == nullptr) return;
-  timeline.clock().spend(growing_cost(*profile, price_, before_, footprint_of(machine_)));
+  spend(growing_cost(*profile, price_, before_, footprint_of(machine_)));
 }
 
 }  // namespace ferry::sim

@@ -4,6 +4,7 @@
 // requires the library's lock at both ends.
 #pragma once
 
+#include "sim/machine/call_book.hpp"
 #include "sim/machine/machine.hpp"
 #include "sim/time/api_costs.hpp"
 
@@ -11,13 +12,18 @@ namespace ferry::sim {
 
 class CallCharge {
  public:
-  CallCharge(Machine& machine, Symbol symbol);
+  // `book` is told of the whole price.
+  CallCharge(Machine& machine, CallBook& book, Symbol symbol);
   ~CallCharge();
   CallCharge(const CallCharge&) = delete;
   CallCharge& operator=(const CallCharge&) = delete;
 
  private:
+  void spend(Picoseconds price);
+
   Machine& machine_;
+  CallBook& book_;
+  const Symbol symbol_;
   const Price& price_;
   Footprint before_;
 };

@@ -366,4 +366,10 @@ std::uint64_t Library::calls(std::string_view function) {
   return book_.calls(function);
 }
 
+std::uint64_t Library::cost(std::string_view function) {
+  const Quiet quiet;
+  const Lock lock(mutex_);
+  return book_.cost(function);
+}
+
 }  // namespace ferry::sim

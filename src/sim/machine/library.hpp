@@ -70,6 +70,7 @@ class Library {
   bool reset(std::string_view text);
   bool fail_nth(std::string_view function, std::uint64_t nth, int result);
   std::uint64_t calls(std::string_view function);
+  std::uint64_t cost(std::string_view function);
   // Hazards since the last take; they no longer count for the exit status.
   std::uint64_t take_hazards();
   // A node of the modelled host on which the calling thread takes memory from now on; -1: on that
@@ -148,7 +149,7 @@ CUresult Library::call(Symbol symbol, Need need, Body&& body, std::uint64_t byte
     if (turn.refused()) return CUDA_ERROR_NOT_PERMITTED;
     if (const CUresult refused = enter(symbol, lock, thread, bytes); refused != CUDA_SUCCESS)
       return refused;
-    const CallCharge charge(*machine_, symbol);
+    const CallCharge charge(*machine_, book_, symbol);
     Call call{lock, *machine_, thread};
     call.site = find_call_site(__builtin_frame_address(0));
     if (const CUresult refused = admit(symbol, need, call); refused != CUDA_SUCCESS) return refused;

@@ -49,8 +49,8 @@ class CliMisuse : public ::testing::TestWithParam<Misuse> {};
 INSTANTIATE_TEST_SUITE_P(
     Lines, CliMisuse,
     ::testing::Values(
-        Misuse{{}, "a command is needed: doctor, replay and sim"},
-        Misuse{{"frobnicate"}, "there is no command \"frobnicate\", but doctor, replay and sim"},
+        Misuse{{}, "a command is needed: doctor, compare, replay and sim"},
+        Misuse{{"frobnicate"}, "there is no command \"frobnicate\", but doctor, compare, replay and sim"},
         Misuse{{"--frobnicate"}, "there is no option \"--frobnicate\""},
         Misuse{{"doctor", "--frobnicate"}, "--frobnicate", "ferry doctor --help"},
         Misuse{{"doctor", "surplus"}, "surplus", "ferry doctor --help"},

@@ -32,7 +32,7 @@ constexpr const char* kControls[] = {
     FERRY_SIM_PLACE_HOST,     FERRY_SIM_OPERATOR_BEGIN,
     FERRY_SIM_OPERATOR_END,   FERRY_SIM_OPERATOR_TOUCHES,
     FERRY_SIM_STORAGE_END,    FERRY_SIM_SETTLE,
-    FERRY_SIM_HOST_VIEW,
+    FERRY_SIM_HOST_VIEW,      FERRY_SIM_CALL_COST_PS,
 };
 
 std::string library_folder() {

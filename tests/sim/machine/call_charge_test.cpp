@@ -17,23 +17,29 @@ TEST(CallCharge, TheFixedPartComesFirstAndTheRestLast) {
   HazardLog log;
   Machine machine(settings, {0}, log,
                   std::make_shared<const Profile>(testing_time::round_profile()));
+  CallBook book;
   VirtualClock& clock = machine.engine.timeline().clock();
   {
-    const CallCharge charge(machine, Symbol::cuMemAlloc_v2);
+    const CallCharge charge(machine, book, Symbol::cuMemAlloc_v2);
     EXPECT_EQ(clock.now(), 100 * kMicro);
     ASSERT_TRUE(machine.allocations.allocate(1, 0, 6 << 20));
     EXPECT_EQ(clock.now(), 100 * kMicro);
   }
   EXPECT_EQ(clock.now(), 160 * kMicro);
-  { const CallCharge charge(machine, Symbol::cuCtxGetCurrent); }
+  { const CallCharge charge(machine, book, Symbol::cuCtxGetCurrent); }
   EXPECT_EQ(clock.now(), 160 * kMicro + 100 * kNano);
+  EXPECT_EQ(book.cost("cuMemAlloc"), static_cast<std::uint64_t>(160 * kMicro));
+  EXPECT_EQ(book.cost("cuCtxGetCurrent"), static_cast<std::uint64_t>(100 * kNano));
+  EXPECT_EQ(book.cost("cuMemFree"), 0U);
 }
 
 TEST(CallCharge, NothingWithoutAProfile) {
   HazardLog log;
   Machine machine(Settings{}, {0}, log);
-  { const CallCharge charge(machine, Symbol::cuMemAlloc_v2); }
+  CallBook book;
+  { const CallCharge charge(machine, book, Symbol::cuMemAlloc_v2); }
   EXPECT_EQ(machine.engine.timeline().clock().now(), 0);
+  EXPECT_EQ(book.cost("cuMemAlloc"), 0U);
 }
 
 }  // namespace

@@ -43,6 +43,9 @@ def _controls():
         _found.ferry_sim_operator_touches.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t]
         _found.ferry_sim_storage_end.argtypes = [ctypes.c_char_p, ctypes.c_int, ctypes.c_void_p, ctypes.c_uint64,
                                                  ctypes.c_size_t, ctypes.c_void_p, ctypes.c_size_t]
+        _found.ferry_sim_calls.restype = ctypes.c_uint64
+        _found.ferry_sim_call_cost_ps.restype = ctypes.c_uint64
+        _found.ferry_sim_memory_in_use.restype = ctypes.c_uint64
         _found.ferry_sim_host_view.argtypes = [ctypes.c_uint64, ctypes.c_size_t]
         _found.ferry_sim_host_view.restype = ctypes.c_void_p
     return _found
@@ -73,3 +76,16 @@ def settle():
 def host_view(address, size):
     """Where the host finds the bytes of device memory; None where it cannot."""
     return _controls().ferry_sim_host_view(address, size)
+
+
+def calls(function):
+    return _controls().ferry_sim_calls(function.encode())
+
+
+def call_cost_ps(function):
+    return _controls().ferry_sim_call_cost_ps(function.encode())
+
+
+def memory_in_use():
+    """Of all devices."""
+    return sum(_controls().ferry_sim_memory_in_use(device) for device in range(16))

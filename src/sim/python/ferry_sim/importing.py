@@ -3,6 +3,7 @@
 when it is there, its operators are told to the stand-in from then on."""
 
 import importlib.util
+import os
 import sys
 
 from ferry_sim import control, family
@@ -37,6 +38,15 @@ class _WatchingLoader:
         from ferry_sim import operators  # imports torch
 
         operators.watch()
+        _bring_ferry()
+
+
+def _bring_ferry():
+    """Where a variable asks for backend:ferry, also in an environment in which its package is not installed."""
+    from ferry import config, torch as ferry_torch
+
+    if config.asks_for_ferry(config.winner(os.environ)[1] or ""):
+        ferry_torch.autoload(via="ferry sim run")
 
 
 def _prepare(folder):

@@ -10,6 +10,7 @@ from ferry_sim import control, places
 
 _alive = {}  # by the storage's own address: see _Storage
 _captures = 0  # that are going on
+_live_bytes = 0
 
 
 class _Storage:
@@ -20,11 +21,14 @@ class _Storage:
         self.reference = weakref.ref(storage, lambda reference: _end(key, reference))
         self.device = device
         self.stream = stream
+        self.size = 0
         self.take(storage)
         self.users = []
 
     def take(self, storage):
+        global _live_bytes
         self.address = storage.data_ptr()
+        _live_bytes += storage.nbytes() - self.size
         self.size = storage.nbytes()
 
 
@@ -70,10 +74,17 @@ def _tell_end(known):
 
 
 def _end(key, reference):
+    global _live_bytes
     known = _alive.get(key)
     if known is not None and known.reference is reference:
         del _alive[key]
+        _live_bytes -= known.size
         _tell_end(known)
+
+
+def live_bytes():
+    """Of all that are known: what the program has in tensors."""
+    return _live_bytes
 
 
 def _watch_resize():
