@@ -161,8 +161,8 @@ FERRY_API ferry_status ferry_device_stream_will_end(ferry_device_pool* pool, voi
  *   - errors: INVALID_ARGUMENT (the name is 0) */
 FERRY_API ferry_status ferry_private_pool_retain(ferry_device_pool* pool, uint64_t name);
 
-/* Takes back one ferry_private_pool_retain. After the last the name is forgotten: idle memory of the
- * private pool serves the whole pool again, and live blocks follow when they are freed.
+/* Takes back one ferry_private_pool_retain. After the last the name is forgotten: idle memory of
+ * the private pool serves the whole pool again, and live blocks follow when they are freed.
  *   - requires: the graphs that use the private pool's memory are not launched again after the last
  *   - stream order: the memory is reused after all work of the device that is queued by then
  *   - blocks host: never
@@ -178,8 +178,8 @@ FERRY_API ferry_status ferry_private_pool_use_count(ferry_device_pool* pool, uin
                                                     uint64_t* count);
 
 /* As ferry_device_allocate, from a private pool; freed by ferry_device_free.
- *   - requires: a private pool in use; a living stream of the device's primary context, which may be
- *               in a capture
+ *   - requires: a private pool in use; a living stream of the device's primary context, which may
+ * be in a capture
  *   - stream order: usable by work queued on `stream` after the call, and by each launch of a graph
  *                   that was captured so, until the private pool is released
  *   - blocks host: only when memory is short and no capture goes on

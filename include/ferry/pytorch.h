@@ -44,9 +44,9 @@ typedef struct ferry_device_block {
   uint64_t requested; /* as it was asked for; 0 where it is idle */
   void* segment;      /* the stretch of memory without missing addresses that it lies in */
   uint64_t segment_bytes;
-  void* stream;  /* whose memory it is */
-  int32_t state; /* a ferry_block_state */
-  int32_t small; /* 1: in memory that is cut into blocks of up to 32 KiB */
+  void* stream;          /* whose memory it is */
+  int32_t state;         /* a ferry_block_state */
+  int32_t small;         /* 1: in memory that is cut into blocks of up to 32 KiB */
   uint64_t private_pool; /* see ferry_private_pool_retain; 0: in none */
 } ferry_device_block;
 

@@ -95,8 +95,8 @@ typedef int (*ferry_sim_fail_nth_fn)(const char* function, uint64_t nth, int res
 /* How often the named function has been called since the last reset (base name: "cuMemCreate"). */
 typedef uint64_t (*ferry_sim_calls_fn)(const char* function);
 
-/* What those calls cost the threads that made them, in picoseconds of virtual time, waits for queued
- * work apart: 0 without a profile. */
+/* What those calls cost the threads that made them, in picoseconds of virtual time, waits for
+ * queued work apart: 0 without a profile. */
 typedef uint64_t (*ferry_sim_call_cost_ps_fn)(const char* function);
 
 /* Physical device memory in use on a device, in bytes. */
@@ -180,10 +180,10 @@ typedef int (*ferry_sim_operator_begin_fn)(const char* name, const char* place,
  * fills put there. */
 #define FERRY_SIM_WRITES_NEW 2
 
-/* What the operator's kernels read and write: queued on `stream`, a CUstream of the device's primary
- * context, after what the operator has submitted; in a capture an empty node that every launch
- * takes up. All of the bytes must be device memory. -1 outside an operator, and where there is no
- * such stream. */
+/* What the operator's kernels read and write: queued on `stream`, a CUstream of the device's
+ * primary context, after what the operator has submitted; in a capture an empty node that every
+ * launch takes up. All of the bytes must be device memory. -1 outside an operator, and where there
+ * is no such stream. */
 typedef int (*ferry_sim_operator_touches_fn)(int device, void* stream,
                                              const ferry_sim_range* ranges, size_t count);
 

@@ -147,8 +147,7 @@ int compare(const CompareOptions& options, const WordsAfterDashes& words) {
     if (const auto trouble = run_compared(request, run)) return fail(kExitFailure, *trouble);
     if (run.exit == 126 || run.exit == 127 || run.exit == kExitUsage)
       return fail(run.exit, run.error.empty() ? "the program could not be run." : run.error);
-    if (options.min_capacity)
-      run.min_capacity = CapacitySearch(options, sizes, words).find(run);
+    if (options.min_capacity) run.min_capacity = CapacitySearch(options, sizes, words).find(run);
     comparison.runs.push_back(std::move(run));
   }
   if (!options.html.empty()) {
@@ -159,8 +158,8 @@ int compare(const CompareOptions& options, const WordsAfterDashes& words) {
       options.json ? comparison_json(comparison) : comparison_table(comparison);
   const std::string trouble = replay::write_stream(stdout, text);
   if (!trouble.empty()) return fail(kExitFailure, "the standard output: " + trouble);
-  const bool any_completed = std::ranges::any_of(
-      comparison.runs, [](const ComparedRun& run) { return run.exit == 0; });
+  const bool any_completed =
+      std::ranges::any_of(comparison.runs, [](const ComparedRun& run) { return run.exit == 0; });
   return any_completed ? kExitOk : kExitFailure;
 }
 

@@ -31,7 +31,8 @@ std::string quoted(const std::string& word) {
 }
 
 // A program that was given without the -- before it: the line that would have been right.
-std::string line_with_dashes(const StandInProgram& options, const std::vector<std::string>& program) {
+std::string line_with_dashes(const StandInProgram& options,
+                             const std::vector<std::string>& program) {
   std::string line = "ferry sim run";
   if (options.settings) line += " --settings " + quoted(*options.settings);
   if (options.no_preload) line += " --no-preload";

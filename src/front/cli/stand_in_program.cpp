@@ -21,7 +21,6 @@ constexpr int kExitNoProgram = 127;
 
 constexpr const char* kRuntimeLibrary = "libcudart.so.13";  // beside the driver's
 
-
 void set_variable(const char* name, const std::string& value) {
   setenv(name, value.c_str(), 1);
 }
@@ -39,7 +38,8 @@ std::string variable(const char* name) {
 void name_library(const std::string& folder) {
   if (!variable("FERRY_LIBRARY").empty()) return;
   for (const char* const place : {"/../libferry.so", "/../../libferry.so"}) {
-    if (access((folder + place).c_str(), R_OK) == 0) return set_variable("FERRY_LIBRARY", folder + place);
+    if (access((folder + place).c_str(), R_OK) == 0)
+      return set_variable("FERRY_LIBRARY", folder + place);
   }
 }
 

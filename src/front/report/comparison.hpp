@@ -28,8 +28,8 @@ struct ComparedFigures {
 };
 
 struct ComparedRun {
-  std::string allocator;  // native, expandable, cudaMallocAsync, ferry
-  int exit = 0;           // 128 + the signal where one ended it
+  std::string allocator;                   // native, expandable, cudaMallocAsync, ferry
+  int exit = 0;                            // 128 + the signal where one ended it
   std::optional<ComparedFigures> figures;  // nothing where the program used no CUDA through PyTorch
   std::optional<Bytes> min_capacity;       // the smallest that it completed with
   std::string error;                       // why it failed: the last line that it printed

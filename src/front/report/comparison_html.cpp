@@ -85,8 +85,9 @@ void add_chart(std::string& out, const Comparison& comparison) {
   const Extent extent = extent_of(comparison);
   const Axis memory = byte_axis(extent.memory);
   const Axis operators = count_axis(extent.operators);
-  out += "<figure><ul class=\"legend\">\n<li><svg width=\"26\" height=\"10\"><rect class=\"live\" "
-         "width=\"26\" height=\"10\"/></svg>in tensors</li>\n";
+  out +=
+      "<figure><ul class=\"legend\">\n<li><svg width=\"26\" height=\"10\"><rect class=\"live\" "
+      "width=\"26\" height=\"10\"/></svg>in tensors</li>\n";
   for (const ComparedRun& run : comparison.runs) {
     fmt::format_to(std::back_inserter(out),
                    "<li><svg width=\"26\" height=\"10\"><path style=\"{}\" d=\"M0 5H26\"/></svg>"
@@ -95,8 +96,9 @@ void add_chart(std::string& out, const Comparison& comparison) {
   }
   out += "</ul>\n<div class=\"plot\">\n";
   add_axes(out, memory, operators);
-  out += "<svg viewBox=\"0 0 10000 10000\" preserveAspectRatio=\"none\" role=\"img\" "
-         "aria-label=\"Device memory in use over the operators of the program\">\n";
+  out +=
+      "<svg viewBox=\"0 0 10000 10000\" preserveAspectRatio=\"none\" role=\"img\" "
+      "aria-label=\"Device memory in use over the operators of the program\">\n";
   const double x_end = operators.end;
   bool tensors_drawn = false;
   for (const ComparedRun& run : comparison.runs) {
@@ -111,14 +113,16 @@ void add_chart(std::string& out, const Comparison& comparison) {
                    style_of(run.allocator),
                    path_of(samples, &ComparedSample::in_use, x_end, memory.end));
   }
-  out += "</svg>\n</div>\n<figcaption>Device memory in use under each allocator, and what the "
-         "program had in tensors, over its operators.</figcaption></figure>\n";
+  out +=
+      "</svg>\n</div>\n<figcaption>Device memory in use under each allocator, and what the "
+      "program had in tensors, over its operators.</figcaption></figure>\n";
 }
 
 void add_table(std::string& out, const Comparison& comparison) {
-  out += "<div class=\"wide\"><table><tr><th>allocator</th><th>peak allocated</th>"
-         "<th>peak reserved</th><th>smallest capacity</th><th>driver time (modelled)</th>"
-         "<th>exit</th></tr>\n";
+  out +=
+      "<div class=\"wide\"><table><tr><th>allocator</th><th>peak allocated</th>"
+      "<th>peak reserved</th><th>smallest capacity</th><th>driver time (modelled)</th>"
+      "<th>exit</th></tr>\n";
   for (const ComparedRun& run : comparison.runs) {
     const auto bytes = [&](Bytes ComparedFigures::*amount) {
       return run.figures ? precise_bytes((*run.figures).*amount) : std::string("–");

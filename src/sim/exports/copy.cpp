@@ -30,8 +30,8 @@ CUDA_MEMCPY3D params_of(const Machine& machine, const CopyRequest& request) {
 }
 
 // Without the code of kernels, device memory that an operator of a framework reads back, and that
-// was not given to it, holds what a kernel was to write there. As elsewhere that reads as zeros, also
-// where the operator itself copied there: it uses the same memory for one thing after another.
+// was not given to it, holds what a kernel was to write there. As elsewhere that reads as zeros,
+// also where the operator itself copied there: it uses the same memory for one thing after another.
 bool reads_what_a_skipped_kernel_wrote(const Call& call, const CopyRequest& request) {
   const Machine& machine = call.machine;
   const OperatorScope& operators = call.thread.operators;

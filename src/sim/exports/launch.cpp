@@ -230,8 +230,8 @@ CUresult launch(Symbol symbol, const LaunchRequest& request) {
   });
 }
 
-// Those that change how a launch is ordered would have to be kept; the others only make it faster. A
-// kernel that is let begin before the one ahead of it has ended waits for that one itself.
+// Those that change how a launch is ordered would have to be kept; the others only make it faster.
+// A kernel that is let begin before the one ahead of it has ended waits for that one itself.
 bool is_known(const CUlaunchAttribute& attribute) {
   switch (attribute.id) {
     case CU_LAUNCH_ATTRIBUTE_IGNORE:

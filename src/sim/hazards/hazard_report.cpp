@@ -25,8 +25,7 @@ std::string operation_name(const Toucher& toucher) {
                                     ? row_of(toucher.symbol).name
                                     : std::string_view(toucher.part_of->name);
   return fmt::format("{} (operation {}{}{}) on {}", name, toucher.operation, member,
-                     toucher.launch == 0 ? "" : ", a node of a graph",
-                     stream_name(toucher.stream));
+                     toucher.launch == 0 ? "" : ", a node of a graph", stream_name(toucher.stream));
 }
 
 std::string_view verb(AccessKind kind) {

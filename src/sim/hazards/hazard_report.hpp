@@ -28,8 +28,8 @@ struct MemoryPlace {
 [[nodiscard]] std::string describe_early_end(const Toucher& user, const Ending& ending,
                                              const MemoryPlace& place);
 
-// A storage that goes back to a framework's allocator while an operation of another stream may still
-// use it.
+// A storage that goes back to a framework's allocator while an operation of another stream may
+// still use it.
 [[nodiscard]] std::string describe_early_release(const Toucher& user, const StorageEnd& end,
                                                  const MemoryPlace& place);
 

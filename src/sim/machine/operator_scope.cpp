@@ -22,8 +22,9 @@ bool OperatorScope::end() {
 }
 
 bool OperatorScope::is_given(std::uint64_t address, std::uint64_t bytes) const {
-  return std::ranges::any_of(
-      inputs_, [&](const AddressRange& input) { return input.overlaps({address, bytes}); });
+  return std::ranges::any_of(inputs_, [&](const AddressRange& input) {
+    return input.overlaps({address, bytes});
+  });
 }
 
 std::vector<AddressRange> OperatorScope::unwritten_in(const AddressRange& range) const {

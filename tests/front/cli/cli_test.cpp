@@ -50,7 +50,8 @@ INSTANTIATE_TEST_SUITE_P(
     Lines, CliMisuse,
     ::testing::Values(
         Misuse{{}, "a command is needed: doctor, compare, replay and sim"},
-        Misuse{{"frobnicate"}, "there is no command \"frobnicate\", but doctor, compare, replay and sim"},
+        Misuse{{"frobnicate"},
+               "there is no command \"frobnicate\", but doctor, compare, replay and sim"},
         Misuse{{"--frobnicate"}, "there is no option \"--frobnicate\""},
         Misuse{{"doctor", "--frobnicate"}, "--frobnicate", "ferry doctor --help"},
         Misuse{{"doctor", "surplus"}, "surplus", "ferry doctor --help"},

@@ -70,9 +70,8 @@ TEST(Compare, ARunThatFailsIsARowWithItsReason) {
 
 TEST(Compare, SetsMemoryAsideAndMakesThePage) {
   const std::string page = ::testing::TempDir() + "ferry_compare.html";
-  const Outcome done =
-      compare({"--html", page, "--reserve", "2GiB", "--allocators", "native"},
-              "case $FERRY_SIM in *taken=2147483648*) ;; *) exit 9;; esac");
+  const Outcome done = compare({"--html", page, "--reserve", "2GiB", "--allocators", "native"},
+                               "case $FERRY_SIM in *taken=2147483648*) ;; *) exit 9;; esac");
   EXPECT_EQ(done.exit_code, 0) << done.err;
   EXPECT_THAT(done.out, AllOf(HasSubstr("2 GiB of it set aside"), HasSubstr("used no CUDA")));
   EXPECT_TRUE(std::filesystem::remove(page));

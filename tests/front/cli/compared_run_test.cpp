@@ -60,9 +60,10 @@ class RunComparedTest : public ::testing::Test {
 };
 
 TEST_F(RunComparedTest, AChildSaysItsFiguresAndIsToldItsAllocator) {
-  const ComparedRun done = run(std::string("test $PYTORCH_CUDA_ALLOC_CONF = backend:ferry && echo '") +
-                                   kFigures + "' > $FERRY_SIM_FIGURES",
-                               "ferry");
+  const ComparedRun done =
+      run(std::string("test $PYTORCH_CUDA_ALLOC_CONF = backend:ferry && echo '") + kFigures +
+              "' > $FERRY_SIM_FIGURES",
+          "ferry");
   EXPECT_EQ(done.allocator, "ferry");
   EXPECT_EQ(done.exit, 0);
   ASSERT_TRUE(done.figures);
@@ -71,8 +72,8 @@ TEST_F(RunComparedTest, AChildSaysItsFiguresAndIsToldItsAllocator) {
 }
 
 TEST_F(RunComparedTest, AFailureIsNamedByItsExceptionOrItsLastLine) {
-  const ComparedRun python =
-      run("printf 'Traceback:\\n  x\\ntorch.OutOfMemoryError: no memory\\nmore of it\\n' >&2; exit 3");
+  const ComparedRun python = run(
+      "printf 'Traceback:\\n  x\\ntorch.OutOfMemoryError: no memory\\nmore of it\\n' >&2; exit 3");
   EXPECT_EQ(python.exit, 3);
   EXPECT_EQ(python.error, "torch.OutOfMemoryError: no memory");
   EXPECT_FALSE(python.figures);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What programs find is tested with `ferry sim run` (sim_command_test.cpp); here what no command shows.
+// What programs find is tested with `ferry sim run` (sim_command_test.cpp); here what no command
+// shows.
 #include "front/cli/stand_in_program.hpp"
 
 #include <gmock/gmock.h>

@@ -27,16 +27,17 @@ class OperatorsTest : public SimTest, public testing::WithParamInterface<const c
   }
 
   // An operator whose kernels touch the ranges; `body`: what it submits itself.
-  static void run(const char* name, const char* place, CUstream on, const Ranges& ranges,
-                  const std::function<void()>& body = [] {}, const Ranges& inputs = {}) {
+  static void run(
+      const char* name, const char* place, CUstream on, const Ranges& ranges,
+      const std::function<void()>& body = [] {}, const Ranges& inputs = {}) {
     ASSERT_EQ(ferry_sim_operator_begin(name, place, inputs.data(), inputs.size()), 0);
     body();
     EXPECT_EQ(ferry_sim_operator_touches(0, on, ranges.data(), ranges.size()), 0);
     ASSERT_EQ(ferry_sim_operator_end(), 0);
   }
   void end_storage(const std::vector<void*>& users = {}) const {
-    EXPECT_EQ(ferry_sim_storage_end("train.py:9", 0, one, memory, kBytes, users.data(), users.size()),
-              0);
+    EXPECT_EQ(
+        ferry_sim_storage_end("train.py:9", 0, one, memory, kBytes, users.data(), users.size()), 0);
   }
   void let_wait(CUstream later, CUstream earlier) {
     const CUevent done = event();
@@ -61,7 +62,8 @@ INSTANTIATE_TEST_SUITE_P(Schedules, OperatorsTest,
                          testing::Values("eager", "lazy", "random;seed=1", "random;seed=2"),
                          [](const auto& tested) {
                            std::string name = tested.param;
-                           std::erase_if(name, [](char letter) { return std::isalnum(letter) == 0; });
+                           std::erase_if(name,
+                                         [](char letter) { return std::isalnum(letter) == 0; });
                            return name;
                          });
 
@@ -86,9 +88,8 @@ TEST_P(OperatorsTest, AWaitOrdersThem) {
 TEST_P(OperatorsTest, ACopyWithinAnOperatorIsNamedByIt) {
   run("aten::mul", "train.py:3", one, {{memory, kBytes, 1}});
   testing::internal::CaptureStderr();
-  run("aten::copy_", "train.py:7", other, {}, [&] {
-    FERRY_OK(cuMemcpyDtoHAsync_v2(host, memory, kBytes, other));
-  });
+  run("aten::copy_", "train.py:7", other, {},
+      [&] { FERRY_OK(cuMemcpyDtoHAsync_v2(host, memory, kBytes, other)); });
   EXPECT_THAT(testing::internal::GetCapturedStderr(),
               AllOf(HasSubstr("and aten::copy_ (operation"), HasSubstr("from train.py:7\n")));
   EXPECT_EQ(ferry_sim_take_hazards(), 1U);
