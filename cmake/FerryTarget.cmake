@@ -10,10 +10,12 @@ target_compile_options(ferry_compile_options INTERFACE
   -Wall -Wextra -Wconversion -Wundef -Wshadow -fvisibility=hidden
   $<$<COMPILE_LANGUAGE:CXX>:-fvisibility-inlines-hidden>
   $<$<BOOL:${FERRY_WERROR}>:-Werror>)
-# gcc 12 sees overlaps and overruns in std::string at -O3 where there are none (GCC bug 105651): warn, no more.
+# gcc 12 sees overlaps and overruns in std::string where there are none, at -O3 and with precompiled headers, whose
+# lines it does not take for those of the system (GCC bug 105651): warn, no more.
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   foreach(warning restrict array-bounds stringop-overflow)
-    target_compile_options(ferry_compile_options INTERFACE $<$<CONFIG:Release>:-Wno-error=${warning}>)
+    target_compile_options(ferry_compile_options INTERFACE
+      $<$<OR:$<CONFIG:Release>,$<BOOL:${FERRY_PCH}>>:-Wno-error=${warning}>)
   endforeach()
 endif()
 target_compile_definitions(ferry_compile_options INTERFACE $<$<BOOL:${FERRY_AUDITS}>:FERRY_AUDITS=1>)
