@@ -12,7 +12,7 @@ namespace ferry::sim {
 
 namespace {
 
-constexpr std::uint64_t kLargestSpace = std::uint64_t{16} << 40;
+constexpr std::uint64_t kLargestSpace = std::uint64_t{32} << 40;
 constexpr std::uint64_t kSmallestSpace = std::uint64_t{8} << 30;
 
 }  // namespace
@@ -20,9 +20,9 @@ constexpr std::uint64_t kSmallestSpace = std::uint64_t{8} << 30;
 AddressSpace::AddressSpace() {
   for (std::uint64_t size = kLargestSpace; size >= kSmallestSpace; size /= 2) {
     void* const mapped =
-        mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        mmap(nullptr, 2 * size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (mapped == MAP_FAILED) continue;
-    madvise(mapped, size, MADV_DONTDUMP);
+    madvise(mapped, 2 * size, MADV_DONTDUMP);
     start_ = reinterpret_cast<std::uintptr_t>(mapped);
     size_ = size;
     free_.emplace(start_, size_);
@@ -31,7 +31,7 @@ AddressSpace::AddressSpace() {
 }
 
 AddressSpace::~AddressSpace() {
-  if (size_ > 0) munmap(reinterpret_cast<void*>(start_), size_);
+  if (size_ > 0) munmap(reinterpret_cast<void*>(start_), 2 * size_);
 }
 
 std::optional<std::uint64_t> AddressSpace::take(std::uint64_t size, std::uint64_t alignment,

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The addresses of device memory: one big range that the host may never touch (PROT_NONE), so that
-// a host access to a device address faults as it does on real hardware.
+// a host access to a device address faults as it does on real hardware. Beside it lies a second
+// range of the same size, where the host may be shown device memory (HostViews).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -12,7 +14,7 @@ namespace ferry::sim {
 
 class AddressSpace {
  public:
-  // Takes 16 TiB, or as much as the system allows (sanitizers leave less).
+  // Takes twice 32 TiB, or as much as the system allows (sanitizers leave less).
   AddressSpace();
   ~AddressSpace();
   AddressSpace(const AddressSpace&) = delete;
@@ -34,6 +36,11 @@ class AddressSpace {
   }
   [[nodiscard]] std::uint64_t start() const { return start_; }
   [[nodiscard]] std::uint64_t size() const { return size_; }
+  // Where the host may be shown what lies at a device address; nothing is mapped there at first.
+  // Requires: contains(address).
+  [[nodiscard]] std::byte* mirror_of(std::uint64_t address) const {
+    return reinterpret_cast<std::byte*>(address + size_);
+  }
 
  private:
   std::uint64_t start_ = 0;

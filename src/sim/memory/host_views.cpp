@@ -1,30 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/memory/host_views.hpp"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 
 #include "base/bytes.hpp"
 
 namespace ferry::sim {
 
-HostViews::~HostViews() {
-  if (mirror_ != nullptr) munmap(mirror_, addresses_.size());
-}
-
-bool HostViews::open_mirror() {
-  if (mirror_ != nullptr) return true;
-  void* const mapped = mmap(nullptr, addresses_.size(), PROT_NONE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (mapped == MAP_FAILED) return false;
-  madvise(mapped, addresses_.size(), MADV_DONTDUMP);
-  mirror_ = static_cast<std::byte*>(mapped);
-  return true;
-}
-
 std::byte* HostViews::view(std::uint64_t address, std::uint64_t bytes) {
-  if (!physical_.with_data() || !addresses_.contains(address) || !open_mirror()) return nullptr;
+  if (!physical_.with_data() || !addresses_.contains(address)) return nullptr;
   const std::uint64_t end = address + bytes;
   for (std::uint64_t at = address; at < end;) {
     const Mapping* const mapping = pages_.find_living(at);
@@ -33,7 +17,7 @@ std::byte* HostViews::view(std::uint64_t address, std::uint64_t bytes) {
     if (!show(*mapping, at, step)) return nullptr;
     at += step;
   }
-  return in_mirror(address);
+  return addresses_.mirror_of(address);
 }
 
 // Shows the pages of the range frame by frame, whole frames where the mapping has them: the next
@@ -50,7 +34,8 @@ bool HostViews::show(const Mapping& mapping, std::uint64_t address, std::uint64_
     const Piece piece{mapping.block->id, start, end - start};
     Piece& shown = shown_[start + distance];
     if (shown != piece) {
-      if (!physical_.map_in_frame(*mapping.block, start, piece.bytes, in_mirror(start + distance)))
+      if (!physical_.map_in_frame(*mapping.block, start, piece.bytes,
+                                  addresses_.mirror_of(start + distance)))
         return false;
       shown = piece;
     }

@@ -20,9 +20,6 @@ class HostViews {
  public:
   HostViews(const AddressSpace& addresses, PageTable& pages, PhysicalMemory& physical)
       : addresses_(addresses), pages_(pages), physical_(physical) {}
-  ~HostViews();
-  HostViews(const HostViews&) = delete;
-  HostViews& operator=(const HostViews&) = delete;
 
   // Where the host finds the range, until its memory is freed or unmapped. Null where a part is not
   // mapped, is shared with other processes, or shares a page that lies elsewhere in the other
@@ -39,16 +36,11 @@ class HostViews {
     friend bool operator==(const Piece&, const Piece&) = default;
   };
 
-  [[nodiscard]] bool open_mirror();
   [[nodiscard]] bool show(const Mapping& mapping, std::uint64_t address, std::uint64_t bytes);
-  [[nodiscard]] std::byte* in_mirror(std::uint64_t address) const {
-    return mirror_ + (address - addresses_.start());
-  }
 
   const AddressSpace& addresses_;
   PageTable& pages_;
   PhysicalMemory& physical_;
-  std::byte* mirror_ = nullptr;
   std::map<std::uint64_t, Piece> shown_;  // by device address
 };
 

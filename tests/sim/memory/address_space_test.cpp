@@ -2,6 +2,7 @@
 #include "sim/memory/address_space.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include "sim/memory/frame_window.hpp"
 
@@ -27,6 +28,16 @@ TEST(AddressSpace, KnowsWhatIsOutside) {
   EXPECT_FALSE(space.contains(reinterpret_cast<std::uintptr_t>(&on_the_stack)));
   EXPECT_FALSE(space.contains(0));
   EXPECT_FALSE(space.take(space.size() + 1, 0));
+}
+
+TEST(AddressSpace, TheMirrorLiesOutsideAndTakesWhatIsMappedThere) {
+  AddressSpace space;
+  const std::uint64_t last = space.start() + space.size() - kFrameBytes;
+  std::byte* const mirror = space.mirror_of(last);
+  EXPECT_FALSE(space.contains(reinterpret_cast<std::uintptr_t>(mirror)));
+  EXPECT_EQ(space.mirror_of(space.start()) + (last - space.start()), mirror);
+  ASSERT_EQ(mprotect(mirror, kFrameBytes, PROT_READ | PROT_WRITE), 0) << "it is the space's own";
+  mirror[kFrameBytes - 1] = std::byte{1};
 }
 
 TEST(AddressSpace, HintsAreTakenWhenFree) {
