@@ -79,7 +79,9 @@ def version_script(functions):
     text = ""
     for position, version in enumerate(sorted(nodes)):
         names = "".join(f"    {name};\n" for name in sorted(nodes[version]))
-        text += f"{version + ' ' if version else ''}{{\n  global:\n{names}{'  local: *;' if position == 0 else ''}\n}};\n"
+        # A library may be needed with nothing imported from it; the linker takes no empty list.
+        shown = f"  global:\n{names}" if names else ""
+        text += f"{version + ' ' if version else ''}{{\n{shown}{'  local: *;' if position == 0 else ''}\n}};\n"
     return text
 
 
