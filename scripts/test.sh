@@ -6,18 +6,22 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 usage() {
   cat <<'TEXT'
-usage: scripts/test.sh [PRESET...]
+usage: scripts/test.sh [--without-torch] [PRESET...]
 
-Installs the system packages that are missing, configures, builds and runs every test.
+Installs the system packages that are missing, and PyTorch in an environment of its own (scripts/torch-env.sh),
+configures, builds and runs every test.
 PRESET is one of dev (default), release, asan-ubsan, tsan, cuda; each is built in build/PRESET.
+  --without-torch   installs no PyTorch; where it is not there already, the tests that need it are skipped
 A second run takes seconds where nothing has changed. Logs go to build/logs.
 TEXT
 }
 
 presets=()
+with_torch=1
 for argument in "$@"; do
   case $argument in
     dev | release | asan-ubsan | tsan | cuda) presets+=("$argument") ;;
+    --without-torch) with_torch=0 ;;
     --help | -h) usage; exit 0 ;;
     *) usage >&2; fail "Unknown argument: $argument" ;;
   esac
@@ -25,6 +29,7 @@ done
 [[ ${#presets[@]} -eq 0 ]] && presets=(dev)
 
 scripts/setup.sh
+((with_torch == 0)) || scripts/torch-env.sh
 skipped=()
 for preset in "${presets[@]}"; do
   configure "$preset"

@@ -16,9 +16,9 @@ usage() {
   cat <<'TEXT'
 usage: scripts/torch-env.sh [PYTHON]
 
-Makes build/torch-env, a virtual environment with PyTorch and without NVIDIA's libraries (half a minute, 1.4 GB),
-and build/torch-env/sim-family, stand-ins of the libraries that it imports. PYTHON is the interpreter (python3).
-A second run takes a second where nothing has changed.
+Makes build/torch-env, a virtual environment with PyTorch and Ferry's package, without NVIDIA's libraries (half a
+minute, 1.4 GB), and build/torch-env/sim-family, stand-ins of the libraries that it imports. PYTHON is the interpreter (python3).
+A second run takes some seconds where nothing has changed.
 TEXT
 }
 
@@ -45,7 +45,7 @@ if [[ ! -f $environment/made-by-script || $(<"$environment/made-by-script") != "
     fail "PyTorch needs $needed_megabytes MB while it is installed, and $root/build has $((free)) MB left."
   step "Making a virtual environment" "See the message above."
   run_logged torch-venv.log "$python" -m venv "$environment"
-  step "Installing PyTorch ($torch)" "The package index must be reachable from this machine, and have this version for $("$python" --version)."
+  step "Installing PyTorch ($torch)" "The package index must be reachable from this machine, and have this version for $("$python" --version); scripts/test.sh --without-torch does without."
   run_logged torch-install.log "$environment/bin/python" -m pip install --no-deps --only-binary :all: --no-input \
     --disable-pip-version-check --progress-bar off "$torch" "${dependencies[@]}"
   printf '%s\n' "$wanted" >"$environment/made-by-script"
@@ -56,3 +56,6 @@ packages=$("$environment/bin/python" -c 'import sysconfig; print(sysconfig.get_p
 step "Making the stand-ins of the libraries that PyTorch imports" "A C compiler is needed; scripts/setup.sh installs one."
 run_logged torch-family.log "$environment/bin/python" src/sim/family/generate.py --torch "$packages/torch" \
   --output "$environment/sim-family"
+step "Installing Ferry's package" "See the message above."
+run_logged torch-ferry.log "$environment/bin/python" -m pip install --no-deps --no-index --no-input --disable-pip-version-check \
+  --force-reinstall --progress-bar off ./python

@@ -43,8 +43,8 @@ PYTHON = RECORDER + """
 [[ $1 == -c && $2 == *platlib* ]] && echo /packages
 exit 0
 """
-TOOLS = {"dpkg-query": DPKG_QUERY, "cmake": CMAKE, "apt-get": RECORDER, "ctest": RECORDER, "sudo": "#!/bin/sh\nexit 1\n"}
 DF = "#!/bin/sh\necho Avail\necho \"${FREE:-9999}\"\n"
+TOOLS = {"python3": PYTHON, "df": DF, "dpkg-query": DPKG_QUERY, "cmake": CMAKE, "apt-get": RECORDER, "ctest": RECORDER, "sudo": "#!/bin/sh\nexit 1\n"}
 
 
 class Scripts(unittest.TestCase):
@@ -73,6 +73,9 @@ class Scripts(unittest.TestCase):
 
     def calls(self):
         return self.record.read_text().splitlines()
+
+    def calls_beside_python(self):
+        return [call for call in self.calls() if not call.startswith("python")]
 
     def assert_fails(self, result, *parts):
         self.assertNotEqual(result.returncode, 0, result.stdout)
@@ -120,9 +123,20 @@ class Scripts(unittest.TestCase):
     def test_a_run_with_all_steps(self):
         result = self.run_script("test.sh")
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertEqual(self.calls(), ["cmake --preset dev", "cmake --build --preset dev", "ctest --preset dev"])
+        self.assertEqual(self.calls_beside_python(), ["cmake --preset dev", "cmake --build --preset dev", "ctest --preset dev"])
         for part in ("CUDA headers from /somewhere", "Building (dev): 100 %", "All tests passed (dev)"):
             self.assertIn(part, result.stdout)
+
+    def test_pytorch_is_installed_before_the_build_unless_it_is_not_wanted(self):
+        self.assertEqual(self.run_script("test.sh", "--without-torch").returncode, 0)
+        self.assertEqual(self.calls(), self.calls_beside_python())
+        self.assert_fails(self.run_script("test.sh", failing="python -m pip"), "Failed: Installing PyTorch", "--without-torch")
+        self.record.write_text("")
+        self.assertEqual(self.run_script("test.sh").returncode, 0)
+        calls = self.calls()
+        installs = [number for number, call in enumerate(calls) if "pip install" in call and "torch==" in call]
+        self.assertEqual(len(installs), 1)
+        self.assertLess(installs[0], calls.index("cmake --build --preset dev"))
 
     def test_says_which_tests_were_skipped(self):
         (self.tools / "ctest").write_text(RECORDER + "echo ' 1/2 Test  #1: base_test .....   Passed   0.01 sec'\n"
@@ -171,7 +185,7 @@ echo '41] the last'
         result = self.run_script("test.sh", failing="--preset dev")
         self.assert_fails(result, "Failed: Configuring (dev).", "build/logs/configure-dev.log")
         self.assertIn("error: --preset dev went wrong", result.stderr)
-        self.assertEqual(self.calls(), ["cmake --preset dev"])
+        self.assertEqual(self.calls_beside_python(), ["cmake --preset dev"])
 
     def test_failed_build(self):
         result = self.run_script("test.sh", failing="--build")
@@ -198,36 +212,30 @@ echo '41] the last'
         self.assertIn(f"{self.root}/build/demo.html", result.stdout)
         self.assert_fails(self.run_script("demo.sh", failing="ferry replay"), "Failed: Replaying the recorded runs.")
 
-    def install_python(self):
-        for name, text in {"python3": PYTHON, "df": DF}.items():
-            (self.tools / name).write_text(text)
-            (self.tools / name).chmod(0o755)
-
     def test_torch_env_installs_once(self):
-        self.install_python()
         result = self.run_script("torch-env.sh")
         self.assertEqual(result.returncode, 0, result.stderr)
         installs = [call for call in self.calls() if call.startswith("python -m pip install")]
-        self.assertEqual(len(installs), 1)
+        self.assertEqual(len(installs), 2)
+        self.assertTrue(installs[1].endswith(" ./python"), installs)
         self.assertRegex(installs[0], r"--no-deps .* torch==2\.15\.0 .*numpy==")
         family = [call for call in self.calls() if "generate.py" in call]
         self.assertEqual(family, ["python src/sim/family/generate.py --torch /packages/torch "
                                   f"--output {self.root}/build/torch-env/sim-family"])
         self.record.write_text("")
         self.assertEqual(self.run_script("torch-env.sh").returncode, 0)
-        self.assertFalse([call for call in self.calls() if "pip install" in call or "-m venv" in call])
+        self.assertFalse([call for call in self.calls() if "torch==" in call or "-m venv" in call])
+        self.assertTrue([call for call in self.calls() if call.endswith(" ./python")], "Ferry's package may have changed")
         self.assertTrue([call for call in self.calls() if "generate.py" in call], "torch may have been replaced")
 
     def test_torch_env_begins_anew_after_a_failure(self):
-        self.install_python()
         self.assert_fails(self.run_script("torch-env.sh", failing="python -m pip"), "Failed: Installing PyTorch (torch==2.15.0).",
                           "reachable", "build/logs/torch-install.log")
         self.assertEqual(self.run_script("torch-env.sh").returncode, 0)
-        self.assertEqual(len([call for call in self.calls() if "pip install" in call]), 2)
+        self.assertEqual(len([call for call in self.calls() if "torch==" in call]), 2)
         self.assert_fails(self.run_script("torch-env.sh", failing="python src"), "C compiler", "build/logs/torch-family.log")
 
     def test_torch_env_says_what_is_missing(self):
-        self.install_python()
         self.assert_fails(self.run_script("torch-env.sh", failing="python3 -c import ensurepip"), "virtual environments", "python3-venv")
         self.assert_fails(self.run_script("torch-env.sh", "python9.9"), "no Python named python9.9")
         os.environ["FREE"] = "100"
