@@ -204,6 +204,15 @@ FERRY_API ferry_status ferry_device_pool_trim(ferry_device_pool* pool, uint64_t 
  *   - errors: none */
 FERRY_API ferry_status ferry_device_pool_set_limit(ferry_device_pool* pool, uint64_t limit_bytes);
 
+/* Lets device `peer` read and write the pool's memory, what it holds now and what is still to come.
+ * A second time for the same device does nothing.
+ *   - requires: a live pool; a device that can reach the pool's (cuDeviceCanAccessPeer)
+ *   - stream order: none
+ *   - blocks host: never waits for the device
+ *   - errors: INVALID_ARGUMENT (the pool's own device, or one that cannot reach it); those of the
+ *     driver */
+FERRY_API ferry_status ferry_device_pool_open_to(ferry_device_pool* pool, int peer);
+
 /* Reads the figures of a pool.
  *   - requires: stats->struct_size set; only that many bytes are written
  *   - stream order: none

@@ -105,14 +105,28 @@ Status Device::map(DeviceAddress address, Bytes size, PhysicalHandle handle) {
               handle.value, 0ULL);
 }
 
-Status Device::set_access(DeviceAddress address, Bytes size, std::uint64_t mappings) {
+bool Device::can_be_reached_by(DeviceId peer) {
+  int reachable = 0;
+  return call("cuDeviceCanAccessPeer", driver_.table().cuDeviceCanAccessPeer, &reachable,
+              peer.ordinal, id_.ordinal)
+             .ok() &&
+         reachable != 0;
+}
+
+Status Device::set_access(DeviceAddress address, Bytes size, std::uint64_t mappings,
+                          const std::vector<DeviceId>& peers) {
   counters_.count(DriverCall::set_access, size, mappings);
-  const CUmemAccessDesc access{
-      .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = id_.ordinal},
-      .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
+  std::vector<CUmemAccessDesc> access;
+  const auto open_to = [&](DeviceId device) {
+    access.push_back({
+        .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device.ordinal},
+        .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
+    });
   };
-  return call("cuMemSetAccess", driver_.table().cuMemSetAccess, address.value, size.count, &access,
-              std::size_t{1});
+  open_to(id_);
+  for (const DeviceId peer : peers) open_to(peer);
+  return call("cuMemSetAccess", driver_.table().cuMemSetAccess, address.value, size.count,
+              access.data(), access.size());
 }
 
 Status Device::unmap(DeviceAddress address, Bytes size, std::uint64_t mappings) {

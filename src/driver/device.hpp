@@ -8,6 +8,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "base/ids.hpp"
 #include "base/status.hpp"
@@ -65,8 +66,13 @@ class Device {
   [[nodiscard]] Result<PhysicalHandle> create(Bytes size);
   [[nodiscard]] Status release(PhysicalHandle handle, Bytes size);
   [[nodiscard]] Status map(DeviceAddress address, Bytes size, PhysicalHandle handle);
-  // Opens [address, +size) for reading and writing by this device; `mappings` lie in the range.
-  [[nodiscard]] Status set_access(DeviceAddress address, Bytes size, std::uint64_t mappings);
+  // Whether work of `peer` may use memory of this device. False for a device that is not there.
+  [[nodiscard]] bool can_be_reached_by(DeviceId peer);
+
+  // Opens [address, +size) for reading and writing by this device, and by `peers` beside it;
+  // `mappings` lie in the range.
+  [[nodiscard]] Status set_access(DeviceAddress address, Bytes size, std::uint64_t mappings,
+                                  const std::vector<DeviceId>& peers = {});
   // Requires: the range covers whole mappings, and no queued work touches it.
   [[nodiscard]] Status unmap(DeviceAddress address, Bytes size, std::uint64_t mappings);
 

@@ -33,6 +33,7 @@ class DevicePool::Impl {
   Status release_private(std::uint64_t pool);
   std::uint64_t private_uses(std::uint64_t pool) const;
   Result<Bytes> trim(Bytes keep);
+  Status open_to(DeviceId peer);
   void set_limit(Bytes limit);
   DevicePoolStats stats() const;
   PoolFigures figures() const;
@@ -212,6 +213,21 @@ Result<Bytes> DevicePool::Impl::trim(Bytes keep) {
   return Bytes{before - state_.committed};
 }
 
+Status DevicePool::Impl::open_to(DeviceId peer) {
+  const MutexLock lock(mutex_);
+  std::vector<DeviceId> peers = state_.peers;
+  if (peer == state_.device.id()) return Status(Code::invalid_argument, "the pool's own device");
+  if (std::find(peers.begin(), peers.end(), peer) != peers.end()) return {};
+  if (!state_.device.can_be_reached_by(peer))
+    return Status(Code::invalid_argument, "a device that cannot reach the pool's");
+  peers.push_back(peer);
+  for (const std::unique_ptr<Heap>& heap : state_.heaps) {
+    for (const HeapSpace& entry : heap->spaces) FERRY_TRY(entry.space->open_to(peers));
+  }
+  state_.peers = std::move(peers);
+  return {};
+}
+
 void DevicePool::Impl::set_limit(Bytes limit) {
   const MutexLock lock(mutex_);
   state_.limit = limit;
@@ -323,6 +339,9 @@ void DevicePool::stream_will_end(StreamRef stream) {
 }
 Result<Bytes> DevicePool::trim(Bytes keep) {
   return impl_->trim(keep);
+}
+Status DevicePool::open_to(DeviceId peer) {
+  return impl_->open_to(peer);
 }
 void DevicePool::set_limit(Bytes limit) {
   impl_->set_limit(limit);

@@ -110,6 +110,10 @@ class DevicePool {
   // returned. Blocks the host where idle memory still waits for queued work.
   [[nodiscard]] Result<Bytes> trim(Bytes keep);
 
+  // Lets another device use the pool's memory, what it holds now and what is still to come. Errors:
+  // invalid_argument (the pool's own device, one that cannot reach it), the driver's.
+  [[nodiscard]] Status open_to(DeviceId peer);
+
   // Changes the limit; memory already held is kept until trimmed. 0 = what the device gives.
   void set_limit(Bytes limit);
 

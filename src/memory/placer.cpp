@@ -158,6 +158,7 @@ Status Placer::add_space(Heap& heap, SpaceKind kind, std::uint64_t size) {
   Result<std::unique_ptr<Space>> space =
       Space::reserve(state_.device, std::max(smallest, align_up(wished, page)), smallest);
   if (!space) return space.error();
+  FERRY_TRY((*space)->open_to(state_.peers));
   heap.spaces.push_back(HeapSpace{kind, std::move(space).value()});
   return {};
 }

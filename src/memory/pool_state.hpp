@@ -62,6 +62,7 @@ struct PoolState {
   tsl::robin_map<std::uint64_t, std::uint32_t, AddressHash>
       heap_of;                                         // stream key -> index of its heap
   std::map<std::uint64_t, PrivatePool> private_pools;  // those in use
+  std::vector<DeviceId> peers;                         // that may use the pool's memory, too
   std::vector<std::uint32_t> ended_heaps;  // whose streams are gone, in the order of their end
   tsl::robin_map<std::uint64_t, LiveBlock, AddressHash> live;  // address -> block
   ForeignUses foreign_uses;

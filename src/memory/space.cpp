@@ -73,7 +73,7 @@ Status Space::commit_moved(std::uint64_t offset, const std::vector<Chunk>& chunk
     if (!status) break;
     end += chunks[mapped].size;
   }
-  if (status) status = device_.set_access(address(offset), Bytes{end - offset}, mapped);
+  if (status) status = device_.set_access(address(offset), Bytes{end - offset}, mapped, peers_);
   if (!status) {
     if (mapped > 0) static_cast<void>(device_.unmap(address(offset), Bytes{end - offset}, mapped));
     return status;
@@ -85,6 +85,13 @@ Status Space::commit_moved(std::uint64_t offset, const std::vector<Chunk>& chunk
   }
   segment_.commit(offset, end - offset);
   committed_ += end - offset;
+  return {};
+}
+
+Status Space::open_to(const std::vector<DeviceId>& peers) {
+  for (const auto& [offset, chunk] : chunks_)
+    FERRY_TRY(device_.set_access(address(offset), Bytes{chunk.size}, 1, peers));
+  peers_ = peers;
   return {};
 }
 

@@ -67,6 +67,10 @@ class Space {
   // failure the chunks still belong to the caller.
   [[nodiscard]] Status commit_moved(std::uint64_t offset, const std::vector<Chunk>& chunks);
 
+  // Opens the memory, what is here and what will come, to the pool's device and exactly `peers`.
+  // On failure some of it may be open already.
+  [[nodiscard]] Status open_to(const std::vector<DeviceId>& peers);
+
   // Unmaps the chunk at `offset`, which no live or fenced block touches, and hands it to the
   // caller. Requires: no queued work touches it.
   [[nodiscard]] Result<Chunk> detach(std::uint64_t offset);
@@ -84,6 +88,7 @@ class Space {
   std::map<std::uint64_t, Chunk> chunks_;  // by offset
   std::uint64_t committed_ = 0;
   std::uint64_t growth_step_ = 0;
+  std::vector<DeviceId> peers_;  // that may use the memory, too
 };
 
 }  // namespace ferry

@@ -176,6 +176,28 @@ tell(again=tensor.numel() == limit // 2, ooms=torch.cuda.memory_stats()["num_oom
         self.assertIn("largest live blocks (1 in all)", facts["report"])
         self.assertEqual((facts["again"], facts["ooms"]), (True, 1))
 
+    def test_another_gpu_reads_and_writes_the_memory(self):
+        facts = self.facts("""
+import torch
+here = torch.arange(1 << 18, dtype=torch.float32).to("cuda:0")
+tell(reachable=torch.cuda.can_device_access_peer(1, 0))
+there = here.to("cuda:1")
+back = torch.zeros(1 << 18, device="cuda:0")
+back.copy_(there, non_blocking=True)
+torch.cuda.synchronize(0)
+torch.cuda.synchronize(1)
+tell(sums=[tensor.cpu().double().sum().item() for tensor in (there, back)], device=str(there.device))
+# What a kernel of one GPU would do with the other's memory, and may do with the pool's.
+import ctypes
+runtime = ctypes.CDLL("libcudart.so.13")
+torch.cuda.set_device(1)
+written = runtime.cudaMemset(ctypes.c_void_p(here.data_ptr()), 0, ctypes.c_size_t(4096))
+torch.cuda.synchronize(1)
+tell(written=written, left=here.cpu()[:1024].sum().item())
+""", FERRY_SIM="kernels=skipped;devices=2")
+        total = float(sum(range(1 << 18)))
+        self.assertEqual(facts, {"reachable": True, "sums": [total, total], "device": "cuda:1", "written": 0, "left": 0.0})
+
     def test_the_history_names_the_pool(self):
         code = """
 import torch

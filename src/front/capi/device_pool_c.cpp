@@ -152,6 +152,14 @@ ferry_status ferry_device_pool_set_limit(ferry_device_pool* pool, uint64_t limit
   });
 }
 
+ferry_status ferry_device_pool_open_to(ferry_device_pool* pool, int peer) {
+  constexpr const char* kName = "ferry_device_pool_open_to";
+  return guarded(kName, [&]() -> ferry_status {
+    if (pool == nullptr) return null_argument(kName, "pool");
+    return answer(pool->pool->open_to(ferry::DeviceId{peer}), kName);
+  });
+}
+
 ferry_status ferry_device_pool_stats(ferry_device_pool* pool, ferry_device_pool_stats_t* stats) {
   constexpr const char* kName = "ferry_device_pool_stats";
   return guarded(kName, [&]() -> ferry_status {

@@ -46,7 +46,7 @@ int answers(ferry_device_pool* pool, void* block) {
   for (const ferry_status status :
        {ferry_private_pool_retain(pool, 1), ferry_private_pool_use_count(pool, 1, &uses),
         ferry_private_pool_allocate(pool, 1, 1 << 20, nullptr, &pointer),
-        ferry_private_pool_release(pool, 1),
+        ferry_private_pool_release(pool, 1), ferry_device_pool_open_to(pool, 1),
         ferry_device_allocate(pool, 1 << 20, nullptr, &pointer),
         ferry_device_free(pool, block, nullptr), ferry_device_record_use(pool, block, nullptr),
         ferry_device_stream_will_end(pool, nullptr), ferry_device_pool_trim(pool, 0, nullptr),

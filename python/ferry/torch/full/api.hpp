@@ -15,7 +15,7 @@ struct Api {
 #define FERRY_TORCH_FUNCTIONS(X) \
   X(init) X(last_error) X(process_pool) X(process_pool_limit) \
   X(device_allocate) X(device_free) X(device_record_use) X(device_pool_trim) \
-  X(device_pool_set_limit) X(device_pool_stats) X(device_pool_figures) X(device_pool_reset_peaks) \
+  X(device_pool_set_limit) X(device_pool_open_to) X(device_pool_stats) X(device_pool_figures) X(device_pool_reset_peaks) \
   X(device_pool_reset_totals) X(device_pool_blocks) X(private_pool_retain) \
   X(private_pool_release) X(private_pool_use_count) X(private_pool_allocate) X(pinned_pool_create) X(pinned_allocate) \
   X(pinned_free) X(pinned_record_use) X(pinned_pool_trim) X(pinned_pool_stats)

@@ -37,6 +37,7 @@ class Device {
   [[nodiscard]] int pool_uses(c10::MempoolId_t pool);
   [[nodiscard]] std::vector<void*> live_in(c10::MempoolId_t pool);
 
+  void open_to(c10::DeviceIndex peer) { check(api().device_pool_open_to(pool(), peer)); }
   void set_limit(uint64_t own_limit, double fraction);
   [[nodiscard]] double fraction() const { return fraction_; }
   void empty_cache();

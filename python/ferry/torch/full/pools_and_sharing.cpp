@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the pool does not have yet, each refused by its name, and what belongs to it.
 #include <c10/cuda/CUDAException.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <cuda_runtime_api.h>
 
 #include <utility>
 
@@ -53,8 +55,16 @@ void* Allocator::getBaseAllocation(void*, size_t*) {
   refuse(kNoIpc, "Move the tensor to the CPU first.");
 }
 
-void Allocator::enablePeerAccess(c10::DeviceIndex, c10::DeviceIndex) {
-  refuse("access of one GPU to another's memory", "Copy through the CPU.");
+// `index` gets access to `peer`'s memory: the pool's, and what else lies there.
+void Allocator::enablePeerAccess(c10::DeviceIndex index, c10::DeviceIndex peer) {
+  const c10::cuda::CUDAGuard guard(index);
+  const cudaError_t enabled = cudaDeviceEnablePeerAccess(peer, 0);
+  if (enabled == cudaErrorPeerAccessAlreadyEnabled) {
+    static_cast<void>(cudaGetLastError());
+  } else {
+    C10_CUDA_CHECK(enabled);
+  }
+  device(peer).open_to(index);
 }
 
 std::vector<cca::StreamSegmentSize> Allocator::getExpandableSegmentSizes(c10::DeviceIndex) {
