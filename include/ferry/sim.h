@@ -210,6 +210,19 @@ typedef int (*ferry_sim_settle_fn)(void);
  * other processes share, for some memory of pools, and with data=none. */
 typedef void* (*ferry_sim_host_view_fn)(uint64_t address, size_t bytes);
 
+/* Marks a moment in the record of the program's copies and waits, one line of JSON each
+ * (src/sim/traffic/traffic_log.hpp). It is kept where the environment has FERRY_SIM_TRAFFIC, a
+ * folder in which each process that copies has a file PID.jsonl: `ferry sim run --traffic` sets it
+ * and adds up what is there. The kinds that it knows:
+ *   "phase"       a part of the program begins; value: which step of a training it belongs to
+ *   "range"       the outermost range of NVTX begins, or has ended (name "")
+ *   "micro_step"  the same parameters are used again before the optimizer has run; value: how often
+ *   "parameters"  value: how many the trained model has
+ *   "allocated"   value: bytes in tensors
+ * 0 also where no record is kept; -1 for another kind. Any other way to learn of phases is the
+ * program's own: nothing is derived from calls of the driver. */
+typedef int (*ferry_sim_traffic_mark_fn)(const char* kind, const char* name, uint64_t value);
+
 /* Time is modelled, never measured: a clock in whole picoseconds that follows from the order of the
  * program's calls alone. Setting profile=NAME (ferry sim list) or profile=/path.json says what
  * calls and operations cost; without one every operation takes a microsecond and calls take no
@@ -320,6 +333,7 @@ typedef int (*ferry_sim_thread_resume_fn)(void);
 #define FERRY_SIM_STORAGE_END "ferry_sim_storage_end"
 #define FERRY_SIM_SETTLE "ferry_sim_settle"
 #define FERRY_SIM_HOST_VIEW "ferry_sim_host_view"
+#define FERRY_SIM_TRAFFIC_MARK "ferry_sim_traffic_mark"
 #define FERRY_SIM_NOW_PS "ferry_sim_now_ps"
 #define FERRY_SIM_HOST_WORK "ferry_sim_host_work"
 #define FERRY_SIM_HOST_COPY "ferry_sim_host_copy"

@@ -18,7 +18,7 @@ RANK = {name: rank for rank, name in enumerate(FLOORS)}
 # The rooms of a folder that look only down, too.
 ROOMS = {
     "front": ["traces", "replay", "report", "cli"],
-    "sim": ["words", "memory", "time", "order", "hazards", "machine", "exports"],
+    "sim": ["words", "memory", "time", "order", "hazards", "traffic", "machine", "exports"],
 }
 TOP_FOLDERS = ["include", "src", "cuda", "bench", "tests", "examples", "python", "scripts", "cmake", "third_party"]
 

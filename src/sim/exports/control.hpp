@@ -27,6 +27,7 @@ FERRY_SIM_EXPORT std::remove_pointer_t<ferry_sim_operator_end_fn> ferry_sim_oper
 FERRY_SIM_EXPORT std::remove_pointer_t<ferry_sim_storage_end_fn> ferry_sim_storage_end;
 FERRY_SIM_EXPORT std::remove_pointer_t<ferry_sim_settle_fn> ferry_sim_settle;
 FERRY_SIM_EXPORT std::remove_pointer_t<ferry_sim_host_view_fn> ferry_sim_host_view;
+FERRY_SIM_EXPORT std::remove_pointer_t<ferry_sim_traffic_mark_fn> ferry_sim_traffic_mark;
 FERRY_SIM_EXPORT std::remove_pointer_t<ferry_sim_now_ps_fn> ferry_sim_now_ps;
 FERRY_SIM_EXPORT std::remove_pointer_t<ferry_sim_host_work_fn> ferry_sim_host_work;
 FERRY_SIM_EXPORT std::remove_pointer_t<ferry_sim_host_copy_fn> ferry_sim_host_copy;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <pthread.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstdio>
@@ -51,6 +52,7 @@ Library::Library() {
   guard_forks();
   watch_exit_status(hazard_log_);
   for (const ferry_sim_kernel& kernel : own_kernels()) static_cast<void>(kernels_.add(kernel));
+  keep_traffic_log();
   const char* const text = std::getenv("FERRY_SIM");
   if (text == nullptr) return;
   Result<Wanted, std::string> wanted = understand(Settings{}, text);
@@ -61,6 +63,12 @@ Library::Library() {
   }
 }
 
+// FERRY_SIM_TRAFFIC: a folder, in which each process has its own file.
+void Library::keep_traffic_log() {
+  const char* const folder = std::getenv("FERRY_SIM_TRAFFIC");
+  if (folder != nullptr) traffic_.keep_in(fmt::format("{}/{}.jsonl", folder, getpid()));
+}
+
 // The lock is taken across the fork, so that the child does not inherit it locked by a thread that
 // it does not have. A child of a process that used the driver may not use it any more.
 void Library::guard_forks() {
@@ -69,6 +77,7 @@ void Library::guard_forks() {
                    Library& library = get();
                    library.forked_ = library.initialised_.load();
                    library.attending_ = false;
+                   library.traffic_.leave();
                    if (library.machine_) library.machine_->foreign_waits.leave();
                    library.mutex_.unlock();
                  });
@@ -83,6 +92,7 @@ void Library::guard_exit() {
     Library& library = get();
     const Lock lock(library.mutex_);
     library.ending_ = true;
+    library.traffic_.end();
     library.deinitialized_ = library.settings_.deinitialized_at_exit;
   });
   if (error != 0) complain("cuInit", "no handler of the process's end can be set up");

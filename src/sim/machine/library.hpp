@@ -23,6 +23,7 @@
 #include "sim/machine/machine.hpp"
 #include "sim/machine/thread_state.hpp"
 #include "sim/order/watching.hpp"
+#include "sim/traffic/traffic_log.hpp"
 #include "sim/words/call_site.hpp"
 #include "sim/words/cuda_api.hpp"
 #include "sim/words/driver_log.hpp"
@@ -79,6 +80,7 @@ class Library {
   bool register_kernel(const ferry_sim_kernel& kernel);
   // Requires the lock.
   [[nodiscard]] const Kernels& kernels() const { return kernels_; }
+  [[nodiscard]] TrafficLog& traffic() { return traffic_; }
   template <typename Use>
   void with_machine(Use&& use);  // use(Lock&, Machine&), where the driver is initialised
 
@@ -87,6 +89,10 @@ class Library {
 
   [[nodiscard]] CUresult enter(Symbol symbol, Lock& lock, ThreadState& thread, std::uint64_t bytes);
   [[nodiscard]] CUresult admit(Symbol symbol, Need need, Call& call);
+  void note_wait(Symbol symbol, const Call& call) {
+    if (traffic_.is_on() && waits_for_device(symbol))
+      traffic_.add_wait(row_of(symbol).name, {call.thread.operators.current(), call.site});
+  }
   // The calling thread's current context; null where there is none, or where it is gone.
   [[nodiscard]] Context* current_context(ThreadState& thread);
   [[nodiscard]] Machine& machine();
@@ -102,6 +108,7 @@ class Library {
   [[nodiscard]] Attendance::Verdict judge_silence(Lock& lock);
   // Null where threads do not take turns, or cuInit was not called.
   [[nodiscard]] Machine* machine_of_turns();
+  void keep_traffic_log();
   void guard_forks();
   void guard_exit();
   // The settings that a text asks for over others, and the profile they name. The error is a
@@ -130,6 +137,7 @@ class Library {
   std::string settings_error_;  // of FERRY_SIM; empty when it was understood
   CallBook book_;
   HazardLog hazard_log_;
+  TrafficLog traffic_;
   Kernels kernels_;
   std::unique_ptr<Machine> machine_;
   std::uint64_t generation_ = 1;  // counts resets
@@ -153,6 +161,7 @@ CUresult Library::call(Symbol symbol, Need need, Body&& body, std::uint64_t byte
     Call call{lock, *machine_, thread};
     call.site = find_call_site(__builtin_frame_address(0));
     if (const CUresult refused = admit(symbol, need, call); refused != CUDA_SUCCESS) return refused;
+    note_wait(symbol, call);
     const CUresult result = body(call);
     attend();
     return result;

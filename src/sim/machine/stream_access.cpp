@@ -9,6 +9,7 @@
 
 #include "sim/hazards/host_contents.hpp"
 #include "sim/machine/capture_access.hpp"
+#include "sim/machine/copy_notes.hpp"
 #include "sim/machine/operation_load.hpp"
 #include "sim/memory/mapped_range.hpp"
 
@@ -22,6 +23,7 @@ struct KeptUntilRun {
   // Where it had not run when its call ended: the host memory that it touches, and what was in it.
   std::vector<Touch> host_memory;
   HostContents contents;
+  std::shared_ptr<CopyNotes> copies;  // null where nobody wants to know
 };
 
 namespace {
@@ -243,7 +245,11 @@ QueuedOperation queue_on(Call& call, const StreamUse& use, Submission submission
         if (const CUresult gone = check_host_memory(machine, *kept); gone != CUDA_SUCCESS)
           return gone;
         check_unplaced(machine, *kept);
-        return work(device);
+        if (!kept->copies) return work(device);
+        kept->copies->before_work(machine);
+        const CUresult result = work(device);
+        kept->copies->after_work(machine, result == CUDA_SUCCESS);
+        return result;
       },
       submission.after, std::move(may_begin), load.load);
   if (submission.reason) {
@@ -254,6 +260,7 @@ QueuedOperation queue_on(Call& call, const StreamUse& use, Submission submission
   machine.engine.watching().note_use(*ticket,
                                      [&] { return host_use_of(machine, call.site, submission); });
   kept->who = toucher_of(call, *ticket, submission);
+  kept->copies = CopyNotes::take(call, submission, use.context->device, ticket);
   if (ticket->behind_condition) {
     kept->unplaced = submission.touches;
   } else {

@@ -44,6 +44,13 @@ inline constexpr std::array<SymbolRow, static_cast<std::size_t>(Symbol::count)> 
   return kSymbols[static_cast<std::size_t>(symbol)];
 }
 
+// Functions by which a program waits for the device and does nothing else.
+[[nodiscard]] constexpr bool waits_for_device(Symbol symbol) {
+  const std::string_view name = row_of(symbol).name;
+  return name == "cuStreamSynchronize" || name == "cuEventSynchronize" ||
+         name == "cuCtxSynchronize";
+}
+
 // True when `name` is the base name of an exported function.
 [[nodiscard]] constexpr bool is_function_name(std::string_view name) {
   for (const SymbolRow& row : kSymbols) {

@@ -33,6 +33,7 @@ constexpr const char* kControls[] = {
     FERRY_SIM_OPERATOR_END,   FERRY_SIM_OPERATOR_TOUCHES,
     FERRY_SIM_STORAGE_END,    FERRY_SIM_SETTLE,
     FERRY_SIM_HOST_VIEW,      FERRY_SIM_CALL_COST_PS,
+    FERRY_SIM_TRAFFIC_MARK,
 };
 
 std::string library_folder() {

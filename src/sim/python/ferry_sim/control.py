@@ -46,6 +46,7 @@ def _controls():
         _found.ferry_sim_calls.restype = ctypes.c_uint64
         _found.ferry_sim_call_cost_ps.restype = ctypes.c_uint64
         _found.ferry_sim_memory_in_use.restype = ctypes.c_uint64
+        _found.ferry_sim_traffic_mark.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_uint64]
         _found.ferry_sim_host_view.argtypes = [ctypes.c_uint64, ctypes.c_size_t]
         _found.ferry_sim_host_view.restype = ctypes.c_void_p
     return _found
@@ -89,3 +90,7 @@ def call_cost_ps(function):
 def memory_in_use():
     """Of all devices."""
     return sum(_controls().ferry_sim_memory_in_use(device) for device in range(16))
+
+
+def traffic_mark(kind, name, value):
+    _controls().ferry_sim_traffic_mark(kind.encode(), name.encode(), value)

@@ -7,7 +7,7 @@ import threading
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from ferry_sim import control, figures, places, storages, values
+from ferry_sim import control, figures, places, storages, traffic, values
 from ferry_sim.touches import READS, WRITES, WRITES_NEW, Ranges, add_span, add_tensor
 
 # They make memory and leave it as it is.
@@ -32,6 +32,7 @@ class _Kind:
 _kinds = {}
 _with_values = values.are_on()
 _with_figures = False
+_with_traffic = False
 _said = False
 
 
@@ -106,6 +107,8 @@ def _run(function, args, kwargs, inputs):
         control.operator_end()
         if _with_figures:
             figures.sample()
+        if _with_traffic:
+            traffic.sample()
 
 
 def _say_where_values_are_asked_for(name, args, result, line):
@@ -165,8 +168,9 @@ def _follow_threads(mode):
 
 def watch():
     """Around the whole program, from now on."""
-    global _with_figures
+    global _with_figures, _with_traffic
     _with_figures = figures.watch()
+    _with_traffic = traffic.watch()
     storages.watch()
     if _with_values:
         values.watch_graphs()
