@@ -12,6 +12,7 @@ import os
 import threading
 
 import torch
+from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
 from ferry_sim import control, places, storages
 from ferry_sim.touches import Ranges
@@ -129,8 +130,8 @@ def _watch_autograd():
 
 
 def _watch_optimizers():
-    torch.optim.optimizer.register_optimizer_step_pre_hook(lambda *_: _training.optimizer_begins())
-    torch.optim.optimizer.register_optimizer_step_post_hook(lambda *_: _training.end())
+    register_optimizer_step_pre_hook(lambda *_: _training.optimizer_begins())
+    register_optimizer_step_post_hook(lambda *_: _training.end())
 
 
 class _Nvtx:
