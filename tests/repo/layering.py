@@ -17,7 +17,7 @@ FLOORS = ["base", "driver", "memory", "transfer", "tiers", "offload", "front"]
 RANK = {name: rank for rank, name in enumerate(FLOORS)}
 # The rooms of a folder that look only down, too.
 ROOMS = {
-    "front": ["traces", "replay", "report", "cli"],
+    "front": ["traces", "replay", "traffic", "report", "cli"],
     "sim": ["words", "memory", "time", "order", "hazards", "traffic", "machine", "exports"],
 }
 TOP_FOLDERS = ["include", "src", "cuda", "bench", "tests", "examples", "python", "scripts", "cmake", "third_party"]

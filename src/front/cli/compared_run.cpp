@@ -3,16 +3,16 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
+
+#include "front/cli/child_process.hpp"
 
 namespace ferry::cli {
 
@@ -21,25 +21,6 @@ namespace {
 using Json = nlohmann::json;
 using replay::ComparedFigures;
 using replay::ComparedRun;
-
-// A folder that is gone when this is.
-class ScratchFolder {
- public:
-  ScratchFolder() : path_((std::filesystem::temp_directory_path() / "ferry-XXXXXX").string()) {
-    if (mkdtemp(path_.data()) == nullptr) path_.clear();
-  }
-  ~ScratchFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 std::string text_of(const std::string& path) {
   std::ostringstream text;
@@ -83,13 +64,6 @@ void become(const RunRequest& request, const std::string& folder) {
   dup2(request.shows_output ? STDERR_FILENO : nothing, STDOUT_FILENO);
   dup2(errors, STDERR_FILENO);
   _exit(exec_on_stand_in(request.program));
-}
-
-int status_of(pid_t child) {
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 }  // namespace

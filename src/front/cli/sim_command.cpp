@@ -14,6 +14,7 @@
 #include "front/cli/cli.hpp"
 #include "front/cli/sim_profiles.hpp"
 #include "front/cli/stand_in_program.hpp"
+#include "front/cli/traffic_run.hpp"
 
 namespace ferry::cli {
 
@@ -57,6 +58,29 @@ void check_words(const CLI::App& command, const StandInProgram& options,
   throw CLI::ExtrasError(std::move(mistake), CLI::ExitCodes::ExtrasError);
 }
 
+// The one that asks for it all.
+CLI::Option* add_traffic_options(CLI::App& command, TrafficOptions& options) {
+  CLI::Option* const traffic =
+      command.add_option("--traffic", options.json,
+                         "Account for every copy of the program, on standard error when it has "
+                         "ended; =FILE.json: also there");
+  traffic->expected(0, 1);
+  command.add_option("--traffic-html", options.html,
+                     "A page with memory and link traffic over time");
+  command
+      .add_option_function<std::string>(
+          "--traffic-phases",
+          [&options](const std::string& by) {
+            options.phases_by = by == "nvtx" ? traffic::PhasesBy::range : traffic::PhasesBy::phase;
+          },
+          "What counts as a phase: auto, the training's own and those of ferry.torch.phase; nvtx, "
+          "the outermost ranges of NVTX")
+      ->check(CLI::IsMember({"auto", "nvtx"}));
+  command.add_option("--traffic-parameters", options.parameters,
+                     "How many parameters the model has, where that is not found");
+  return traffic;
+}
+
 void add_run_command(CLI::App& sim, const WordsAfterDashes& words, int& exit_code) {
   const auto options = std::make_shared<StandInProgram>();
   CLI::App* const command = sim.add_subcommand("run", "Run a program on the stand-in");
@@ -67,6 +91,8 @@ void add_run_command(CLI::App& sim, const WordsAfterDashes& words, int& exit_cod
       "PyTorch runs in any Python environment that has it; the stand-ins of the other libraries\n"
       "that it imports are made when they are first needed. Its kernels are not run; with\n"
       "--values cpu the CPU runs each operator again, so that losses and all numbers are real.\n"
+      "--traffic says in which phase of a training (forward, backward, step) how many bytes went\n"
+      "which way and who asked; with --values cpu also which of them need not have.\n"
       "Settings, joined by semicolons:\n"
       "  the machine    devices=2, capacity=24GiB, profile=h200-pcie5, data=none\n"
       "  the order      schedule=lazy, schedule=random, seed=7, hazards=abort\n"
@@ -102,14 +128,18 @@ void add_run_command(CLI::App& sim, const WordsAfterDashes& words, int& exit_cod
                    "PyTorch's numbers: off, what kernels should have written reads as zeros, fast; "
                    "cpu, they are the CPU's")
       ->check(CLI::IsMember({"off", "cpu"}));
+  const auto traffic = std::make_shared<TrafficOptions>();
+  CLI::Option* const with_traffic = add_traffic_options(*command, *traffic);
   command->add_flag("--no-preload", options->no_preload,
                     "Only set the search path: for programs that do not bear LD_PRELOAD, such as "
                     "those built with the address sanitizer");
   command->allow_extras();  // a program without -- among them
-  command->callback([command, options, &words, &exit_code] {
+  command->callback([command, options, traffic, with_traffic, &words, &exit_code] {
     check_words(*command, *options, words);
     options->program = words;
-    exit_code = exec_on_stand_in(*options);
+    exit_code = with_traffic->count() > 0 || !traffic->html.empty()
+                    ? run_with_traffic(*options, *traffic)
+                    : exec_on_stand_in(*options);
   });
 }
 

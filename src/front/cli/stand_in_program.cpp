@@ -61,6 +61,7 @@ void point_to_stand_in(const std::string& folder, const StandInProgram& options)
   // and a real GPU would load them later.
   set_variable("USE_PYTORCH_KERNEL_CACHE", "0");
   if (options.values) set_variable("FERRY_SIM_VALUES", *options.values);
+  if (options.traffic_folder) set_variable("FERRY_SIM_TRAFFIC", *options.traffic_folder);
 }
 
 // What the stand-in is to be: the settings, and those that have options of their own.

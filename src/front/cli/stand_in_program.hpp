@@ -17,6 +17,7 @@ struct StandInProgram {
   std::optional<std::string> settings;                       // in the place of FERRY_SIM
   std::vector<std::pair<const char*, std::string>> machine;  // settings with options of their own
   std::optional<std::string> values;                         // off or cpu
+  std::optional<std::string> traffic_folder;                 // for the record of its copies
   bool no_preload = false;
   std::vector<std::string> program;  // and its arguments
 };

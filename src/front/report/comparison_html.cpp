@@ -8,7 +8,7 @@
 #include <iterator>
 #include <string_view>
 
-#include "front/report/chart_scale.hpp"
+#include "front/report/chart_frame.hpp"
 #include "front/report/comparison_report.hpp"
 #include "front/report/html_style.hpp"
 #include "front/report/html_text.hpp"
@@ -16,8 +16,6 @@
 namespace ferry::replay {
 
 namespace {
-
-constexpr double kGrid = 10'000;
 
 // Lines differ by dash as well as by colour.
 struct LineStyle {
@@ -63,22 +61,6 @@ std::string path_of(const std::vector<ComparedSample>& samples, Bytes ComparedSa
                    std::lround(y));
   }
   return path;
-}
-
-void add_axes(std::string& out, const Axis& memory, const Axis& operators) {
-  out += "<svg aria-hidden=\"true\"><g class=\"axis\">\n";
-  for (const AxisTick& tick : memory.ticks) {
-    fmt::format_to(std::back_inserter(out),
-                   "<line x1=\"0\" x2=\"100%\" y1=\"{0:.2f}%\" y2=\"{0:.2f}%\"/>"
-                   "<text x=\"-8\" y=\"{0:.2f}%\" dy=\".35em\">{1}</text>\n",
-                   (1 - tick.position) * 100, tick.label);
-  }
-  for (const AxisTick& tick : operators.ticks) {
-    fmt::format_to(std::back_inserter(out),
-                   "<text class=\"middle\" x=\"{:.2f}%\" y=\"100%\" dy=\"1.5em\">{}</text>\n",
-                   tick.position * 100, tick.label);
-  }
-  out += "</g></svg>\n";
 }
 
 void add_chart(std::string& out, const Comparison& comparison) {
